@@ -25,17 +25,18 @@ fn an_array_of_four_tasks_has_the_table_of_one_process() {
     let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
     let folder = folder.path();
     fabdeck(folder, &["study", "run", "sample", "-o", "one"]);
+    // A folder with a blank: script and submitted line quote it.
     let slurm =
-        ["study", "slurm", "sample", "-o", "array", "--array", "4", "--at-once", "3", "--time", "10:00"];
+        ["study", "slurm", "sample", "-o", "an array", "--array", "4", "--at-once", "3", "--time", "10:00"];
     let line = String::from_utf8(fabdeck(folder, &slurm).stdout).unwrap();
-    let words: Vec<&str> = line.split_whitespace().collect();
-    let [tool, script] = words[..] else { panic!("{line}") };
-    let submitted = cluster.slurm(tool, &[script]);
+    let submitted = cluster.slurm("sh", &["-c", &line]);
     assert!(submitted.status.success(), "{}", String::from_utf8_lossy(&submitted.stderr));
     cluster.wait("the array", || cluster.tool_output("squeue", &["-h"]).trim().is_empty());
-    let errors = (0..4).map(|task| std::fs::read_to_string(folder.join(format!("array/task-{task}.err"))));
-    let errors: Vec<_> = errors.collect();
-    assert!(table(folder, "array") == table(folder, "one"), "{errors:?}");
-    let segments = std::fs::read_dir(folder.join("array/segments")).unwrap().count();
+    let files = std::fs::read_dir(folder.join("an array")).unwrap().flatten().map(|file| file.path());
+    let errors = files.filter(|file| file.extension().is_some_and(|end| end == "err"));
+    let errors: Vec<_> = errors.map(std::fs::read_to_string).collect();
+    assert_eq!(errors.len(), 4, "a task has a file for its messages");
+    assert!(table(folder, "an array") == table(folder, "one"), "{errors:?}");
+    let segments = std::fs::read_dir(folder.join("an array/segments")).unwrap().count();
     assert!((2..=4).contains(&segments), "{segments} segments: {errors:?}");
 }

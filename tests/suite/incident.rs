@@ -595,7 +595,7 @@ proptest! {
 // What is written for others.
 
 /// Builds a fabric from lines `switch NAME`, `host NAME` and `NAME/PORT NAME/PORT`; GUIDs count up.
-fn draw(text: &str) -> Fabric {
+pub fn draw(text: &str) -> Fabric {
     let mut builder = FabricBuilder::new();
     let mut keys = BTreeMap::new();
     for (at, line) in text.lines().map(str::trim).filter(|line| !line.is_empty()).enumerate() {

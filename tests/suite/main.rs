@@ -36,6 +36,7 @@ mod routing;
 mod runbooks;
 mod same_bytes;
 mod simulator_server;
+mod slurm_topology;
 mod sources;
 mod studies;
 mod tables;

@@ -14,7 +14,7 @@ const FABRICS: &[&str] = &[
     "taurus",
 ];
 const SHOWS: &[&str] = &["fabric", "switches", "hosts", "links", "ports", "tables", "counters", "lanes"];
-const WRITTEN: &[&str] = &["ibnetdiscover", "ibsim", "lst", "guids", "slurm-topology"];
+const WRITTEN: &[&str] = &["ibnetdiscover", "ibsim", "lst", "guids", "slurm-topology", "slurm-topology-yaml"];
 
 /// What a run says and how it ends.
 fn said(args: &[&str], threads: &str) -> (Option<i32>, Vec<u8>, Vec<u8>) {

@@ -14,11 +14,25 @@ pub struct Failure {
     pub exit: Exit,
     /// `None` prints nothing, because the reader closed the pipe.
     pub message: Option<String>,
+    /// Further messages of the same failure, as of a file with several mistakes.
+    pub further: Vec<String>,
 }
 
 impl Failure {
     pub fn new(exit: Exit, message: impl Into<String>) -> Self {
-        Self { exit, message: Some(message.into()) }
+        Self { exit, message: Some(message.into()), further: Vec::new() }
+    }
+
+    /// A failure with several messages, each printed on a line of its own.
+    pub fn of_all(exit: Exit, messages: impl IntoIterator<Item = String>) -> Self {
+        let mut messages = messages.into_iter();
+        let message = messages.next();
+        Self { exit, message, further: messages.collect() }
+    }
+
+    /// An end about which nothing is printed.
+    pub fn silent(exit: Exit) -> Self {
+        Self { exit, message: None, further: Vec::new() }
     }
 
     pub fn usage(message: impl Into<String>) -> Self {
@@ -27,13 +41,13 @@ impl Failure {
 
     /// The end by a signal, about which nothing is printed: the user sent it.
     pub fn interrupted() -> Self {
-        Self { exit: Exit::Interrupted, message: None }
+        Self::silent(Exit::Interrupted)
     }
 
     /// Failure of a write. A closed pipe is no failure, because its reader needs no further output.
     pub fn writing(what: &str, error: &io::Error) -> Self {
         if error.kind() == io::ErrorKind::BrokenPipe {
-            return Self { exit: Exit::Done, message: None };
+            return Self::silent(Exit::Done);
         }
         Self::new(
             Exit::Failed,

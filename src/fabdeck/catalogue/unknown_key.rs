@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use fabdeck_fabric::{similar_words, suggest};
 
 /// `'engin' is no key of the step (did you mean engine?); the keys are: engine, lanes`.
-pub fn unknown_key_text(name: &str, table: &str, known: &BTreeSet<&'static str>) -> String {
+pub fn unknown_key_text(name: &str, table: &str, known: &BTreeSet<&str>) -> String {
     let meant = suggest(&similar_words(name, known.iter().copied()));
     let keys = known.iter().copied().collect::<Vec<_>>().join(", ");
     format!("'{name}' is no key of {table}{meant}; the keys are: {keys}")

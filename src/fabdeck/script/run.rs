@@ -90,8 +90,8 @@ pub fn run(
     let flushed = context.output.flush().map_err(Failure::from);
     CliResult::Exit(match ended.and_then(|exit| flushed.map(|()| exit)) {
         Ok(exit) => exit,
-        Err(Failure { exit, message }) => {
-            if let Some(message) = message {
+        Err(Failure { exit, message, further }) => {
+            for message in message.into_iter().chain(further) {
                 context.output.print_message(&format!("error: {message}"));
             }
             exit

@@ -82,6 +82,15 @@ pub static WRITERS: &[FormatWriter] = &[
         let rail = options.rail.map(usize::from);
         Ok(formatted(slurm::write(snapshot.fabric(), &snapshot.names, rail)))
     }),
+    writer(
+        "slurm-topology-yaml",
+        "Slurm's topology.yaml (trees, and pods as blocks)",
+        false,
+        |snapshot, options| {
+            let rail = options.rail.map(usize::from);
+            Ok(formatted(slurm::write_yaml(snapshot.fabric(), &snapshot.names, rail)))
+        },
+    ),
     writer("prometheus", "counters and link states as Prometheus reads them", false, |snapshot, _| {
         let bytes = prometheus::write(
             snapshot.fabric(),

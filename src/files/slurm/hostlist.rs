@@ -38,7 +38,7 @@ fn push_separator(out: &mut String) {
 }
 
 /// Splits a name before the digits at its end.
-fn split_number(name: &str) -> (&str, &str) {
+pub(super) fn split_number(name: &str) -> (&str, &str) {
     let digits = name.bytes().rev().take(DIGITS).take_while(u8::is_ascii_digit).count();
     name.split_at(name.len() - digits)
 }

@@ -6,6 +6,25 @@ use super::file_place;
 use fabdeck_fabric::observe::Notes;
 use fabdeck_fabric::{Fabric, Names, NodeId, NodeKind};
 
+/// At which leaf a host with several adapters is listed. Rails are numbered from 1 on.
+#[derive(Clone, Copy)]
+pub(super) enum RailChoice {
+    /// Hosts on the same leaves stay together at one of them.
+    Joined,
+    Only(usize),
+    /// This one of all rails, each of which has a tree of its own.
+    Each(usize),
+}
+
+impl RailChoice {
+    fn number(self) -> Option<usize> {
+        match self {
+            Self::Joined => None,
+            Self::Only(rail) | Self::Each(rail) => Some(rail),
+        }
+    }
+}
+
 /// All vectors are indexed by switch.
 pub(super) struct SwitchTree {
     ranks: Vec<Option<u32>>,
@@ -13,12 +32,13 @@ pub(super) struct SwitchTree {
     children: Vec<Vec<NodeId>>,
     /// Switches with a host at or below them; the others are left out of the file.
     listed: Vec<bool>,
+    rails: usize,
 }
 
 impl SwitchTree {
-    pub(super) fn new(fabric: &Fabric, names: &Names, rail: Option<usize>, notes: &mut Notes) -> Self {
+    pub(super) fn new(fabric: &Fabric, names: &Names, rail: RailChoice, notes: &mut Notes) -> Self {
         let neighbours = neighbours(fabric);
-        let Population { hosts, counts } = populate(fabric, names, rail, notes);
+        let Population { hosts, counts, rails } = populate(fabric, names, rail, notes);
         let ranks = compute_ranks(&find_leaves(&counts, &neighbours), &neighbours);
         note_level_links(fabric, names, &ranks, notes);
         let children: Vec<Vec<NodeId>> = (0..neighbours.len())
@@ -29,7 +49,7 @@ impl SwitchTree {
                 neighbours[at].iter().filter(below).copied().collect()
             })
             .collect();
-        let mut tree = Self { listed: vec![false; ranks.len()], ranks, hosts, children };
+        let mut tree = Self { listed: vec![false; ranks.len()], ranks, hosts, children, rails };
         tree.mark_listed(fabric, names, notes);
         tree
     }
@@ -46,12 +66,39 @@ impl SwitchTree {
         &self.hosts[id.index()]
     }
 
+    pub(super) fn host_count(&self) -> usize {
+        self.hosts.iter().map(Vec::len).sum()
+    }
+
     pub(super) fn is_listed(&self, id: NodeId) -> bool {
         self.listed[id.index()]
     }
 
     pub(super) fn children(&self, id: NodeId) -> impl Iterator<Item = NodeId> {
         self.children[id.index()].iter().copied().filter(|child| self.is_listed(*child))
+    }
+
+    /// The number of rails: the most adapter ports of a host, where one has leaves that differ.
+    pub(super) fn rails(&self) -> usize {
+        self.rails
+    }
+
+    /// The leaves that are connected below the top rank, the parts in the order of their first switch.
+    pub(super) fn parts_below_the_top(&self) -> Vec<Vec<NodeId>> {
+        let mut parts = SwitchSets::new(self.ranks.len());
+        let below = |at: &usize| {
+            self.listed[*at] && self.ranks[*at].is_some_and(|rank| rank < self.top_rank().max(1))
+        };
+        for at in (0..self.ranks.len()).filter(below) {
+            for child in self.children(NodeId(at as u32)) {
+                parts.union(at, child.index());
+            }
+        }
+        let mut leaves: BTreeMap<usize, Vec<NodeId>> = BTreeMap::new();
+        for at in (0..self.ranks.len()).filter(below).filter(|at| !self.hosts[*at].is_empty()) {
+            leaves.entry(parts.root(at)).or_default().push(NodeId(at as u32));
+        }
+        leaves.into_values().collect()
     }
 
     /// Finds the switches that have hosts at or below them, and the number of trees that they form.
@@ -125,6 +172,8 @@ fn neighbours(fabric: &Fabric) -> Vec<Vec<NodeId>> {
 struct Population {
     /// The names listed at each switch.
     hosts: Vec<Vec<String>>,
+    /// The most adapter ports of a host, where one has leaves that differ.
+    rails: usize,
     /// Number of adapters at each switch. Adapters without a valid name and those of later rails count too, because
     /// they affect the rank.
     counts: Vec<usize>,
@@ -133,9 +182,13 @@ struct Population {
 /// The switches of a host by its adapters, each with the adapter's name; rails are numbered by these names.
 type Rails<'n> = Vec<(&'n str, NodeId)>;
 
-fn populate(fabric: &Fabric, names: &Names, rail: Option<usize>, notes: &mut Notes) -> Population {
-    let mut all =
-        Population { hosts: vec![Vec::new(); fabric.switch_count()], counts: vec![0; fabric.switch_count()] };
+fn populate(fabric: &Fabric, names: &Names, choice: RailChoice, notes: &mut Notes) -> Population {
+    let rail = choice.number();
+    let mut all = Population {
+        hosts: vec![Vec::new(); fabric.switch_count()],
+        counts: vec![0; fabric.switch_count()],
+        rails: 1,
+    };
     let mut order: Vec<String> = Vec::new();
     let mut rails: BTreeMap<String, Rails<'_>> = BTreeMap::new();
     for (id, node) in fabric.nodes().filter(|(_, node)| node.facts.kind == NodeKind::ChannelAdapter) {
@@ -173,6 +226,9 @@ fn populate(fabric: &Fabric, names: &Names, rail: Option<usize>, notes: &mut Not
     // mlx5_2 comes before mlx5_10.
     rails.values_mut().for_each(|rails| rails.sort_by_key(|(name, _)| (name.len(), *name)));
     let leaves = shared_leaves(&rails);
+    if rails.values().any(|rails| leaf_set(rails).len() > 1) {
+        all.rails = rails.values().map(Vec::len).max().unwrap_or(1);
+    }
     for name in order {
         let rails = &rails[&name];
         let chosen = rail.and_then(|rail| rails.get(rail - 1)).map(|(_, switch)| *switch);
@@ -185,7 +241,7 @@ fn populate(fabric: &Fabric, names: &Names, rail: Option<usize>, notes: &mut Not
         }
         let set = leaf_set(rails);
         let at = chosen.unwrap_or_else(|| leaves[&set]);
-        if set.len() > 1 {
+        if set.len() > 1 && !matches!(choice, RailChoice::Each(_)) {
             let on: Vec<&str> = set.iter().map(|switch| names.name(*switch)).collect();
             notes.add("FN-453", file_place(), || {
                 format!(

@@ -200,7 +200,7 @@ struct RowWriter<'a> {
     nearer: Vec<u64>,
     words: usize,
     ways: Vec<usize>,
-    keys: Vec<u32>,
+    loads: Vec<u32>,
 }
 
 fn fill_row(problem: &Problem<'_>, hops: &[Vec<HopCount>], turns: &LidTurns, switch: u32, row: &mut [u8]) {
@@ -217,7 +217,7 @@ fn fill_row(problem: &Problem<'_>, hops: &[Vec<HopCount>], turns: &LidTurns, swi
         level: turns.level[switch as usize] as usize,
         lids_on: vec![0u32; channels.len()],
         ways: Vec::with_capacity(channels.len()),
-        keys: Vec::with_capacity(channels.len()),
+        loads: Vec::with_capacity(channels.len()),
     };
     problem.destinations_behind(switch).iter().for_each(|end| row[end.lid.index()] = end.port.value());
     for (turn, to) in turns.by_adapters.iter().enumerate() {
@@ -281,17 +281,22 @@ impl RowWriter<'_> {
             let begin = self.level * digits % self.ways.len();
             self.ways.rotate_left(begin);
         }
-        // Load above, place below: the least of these numbers is the way with the fewest LIDs, the first of equals.
-        self.keys.clear();
-        self.keys.extend(self.ways.iter().zip(0..).map(|(at, place)| self.lids_on[*at] << 8 | place));
-        for lid in lids {
-            let Some(least) = self.keys.iter().copied().min() else { break };
-            let place = (least & 0xFF) as usize;
-            row[*lid as usize] = self.ports[self.ways[place]];
-            self.keys[place] += 1 << 8;
+        // Each LID takes the way with the fewest LIDs, the first of equals. So all ways at the least load take one in turn,
+        // and then all that stand at the next one.
+        self.loads.clear();
+        self.loads.extend(self.ways.iter().map(|at| self.lids_on[*at]));
+        let mut lids = lids.iter();
+        while lids.len() > 0
+            && let Some(least) = self.loads.iter().copied().min()
+        {
+            let ways = self.ways.iter().zip(&mut self.loads).filter(|(_, load)| **load == least);
+            for ((at, load), lid) in ways.zip(lids.by_ref()) {
+                row[*lid as usize] = self.ports[*at];
+                *load += 1;
+            }
         }
-        for (at, key) in self.ways.iter().zip(&self.keys) {
-            self.lids_on[*at] = key >> 8;
+        for (at, load) in self.ways.iter().zip(&self.loads) {
+            self.lids_on[*at] = *load;
         }
     }
 }

@@ -32,6 +32,27 @@ fn shards_and_shared_folders_have_the_table_of_one_process() {
 }
 
 #[test]
+fn a_shard_runs_its_share_and_no_other_cell() {
+    let home = StudyHome::new();
+    let mut done = 0;
+    for shard in 0..3 {
+        let (folder, shard) = (format!("part{shard}"), format!("{shard}/3"));
+        home.run(&["study", "run", "sample", "-o", &folder, "--shard", &shard, "--threads", "1"]);
+        let share = 60 - home.left(&folder);
+        assert!(share > 0, "shard {shard} has no cells");
+        done += share;
+    }
+    assert_eq!(done, 60, "the shares of three shards are the whole study");
+    // What machines ran without a folder that they share, is put together afterwards.
+    for part in ["part1", "part2"] {
+        for segment in segments(&home.path(part)) {
+            fs::copy(&segment, home.path("part0/segments").join(segment.file_name().unwrap())).unwrap();
+        }
+    }
+    assert_eq!(home.left("part0"), 0);
+}
+
+#[test]
 fn a_run_that_is_killed_again_and_again_comes_to_the_same_table() {
     let home = StudyHome::new();
     let whole = whole_sample(&home);

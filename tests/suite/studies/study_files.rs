@@ -22,6 +22,43 @@ fn a_mistake_is_named_with_line_and_key_and_nothing_runs() {
         ("\"routes\"", "\"exchange\"\nmessage = [1]", 8, "FD-9402: 'message'"),
         ("[engines]", "[faults]\nlinks = \"101%\"\n[engines]", 5, "FD-9404: 'links' of [faults]"),
         ("[engines]", "[faults]\nlinks = 1\nratio = 2\n[engines]", 4, "FD-9407"),
+        (
+            "[engines]",
+            "[faults]\nlink = 1\n[engines]",
+            5,
+            "FD-9401: 'link' is no key of [faults] (did you mean links or links_a_year?)",
+        ),
+        (
+            "[engines]",
+            "[faults]\nlinks = 1\nyears = 2\n[engines]",
+            5,
+            "FD-9401: 'links' of [faults] does not go with",
+        ),
+        ("use =", "lane = [2]\nuse =", 5, "FD-9401: 'lane' is no key of [engines] (did you mean lanes?)"),
+        (
+            "[[m",
+            "[engines.updn]\nlane = 2\n[[m",
+            7,
+            "'lane' is no key of [engines.updn] (did you mean lanes?)",
+        ),
+        (
+            "[[m",
+            "[engines.updn]\nplain_search = true\n[[m",
+            6,
+            "FD-9417: 'plain_search' is of no use to the engine updn",
+        ),
+        (
+            "[[m",
+            "[engines.updn]\nspread_lanes = 1\n[[m",
+            7,
+            "FD-9402: 'spread_lanes' of [engines.updn] has to be true or false",
+        ),
+        (
+            "\"routes\"",
+            "\"exchange\"\nshift = 1",
+            8,
+            "'shift' is no key of [[measure]] 1 (did you mean shifts?)",
+        ),
         ("[engines]", "[settings]\nflight = \"43\"\n[engines]", 5, "FD-9404: 'flight' of [settings]"),
         ("name = \"kary,k=2,n=2\"", "file = \"a\"\nsource = \"b\"", 2, "FD-9406"),
         ("[[measure]]\nkind = \"routes\"\n", "", 1, "FD-9405: the study has no [[measure]]"),
@@ -37,6 +74,55 @@ fn a_mistake_is_named_with_line_and_key_and_nothing_runs() {
         assert!(is_named, "{to}: no '{expected}...{found}' in {message}");
         assert!(!home.path("bad").exists(), "{to}");
     }
+}
+
+#[test]
+fn all_mistakes_of_a_file_are_named_each_on_a_line() {
+    let home = StudyHome::new();
+    fs::write(home.path("bad.toml"), GOOD.replace("updn", "updown").replace("routes", "rootes")).unwrap();
+    let output = home.command(&["study", "run", "bad.toml", "-o", "bad"]).output().unwrap();
+    let message = String::from_utf8(output.stderr).unwrap();
+    let errors: Vec<&str> =
+        message.lines().filter(|line| line.starts_with("fabdeck: error: bad.toml:")).collect();
+    assert_eq!(errors.len(), 3, "{message}");
+}
+
+/// Tables of a dump as the engine `file`, and nue by search alone: cells of their own names.
+#[test]
+fn engines_take_files_and_options_of_a_study() {
+    let home = StudyHome::new();
+    home.run(&["generate", "kary,k=2,n=3", "-o", "fabric.net"]);
+    home.run(&["--source", "fabric.net", "route", "--engine", "updn", "-o", "updn.plan"]);
+    home.run(&["convert", "fabric.net", "updn.plan", "--to", "lfts", "-o", "tables.lfts"]);
+    let study = "name = \"own\"\n[[topology]]\nfile = \"fabric.net\"\n[engines]\nuse = [\"file\", \"updn\", \"nue\"]\nlanes = 2\n\
+                 [engines.file]\ntables = \"tables.lfts\"\n[[measure]]\nkind = \"routes\"\n";
+    fs::write(home.path("own.toml"), study).unwrap();
+    home.run(&["study", "run", "own.toml", "-o", "own"]);
+    let rows = |folder: &str| -> Vec<serde_json::Value> {
+        let table = home.text(&["study", "table", folder, "--json"]);
+        serde_json::from_str::<serde_json::Value>(&table).unwrap()["rows"].as_array().unwrap().clone()
+    };
+    let plain = rows("own");
+    assert_eq!(plain.len(), 3);
+    assert_eq!(plain[0]["status"], "done", "{}", plain[0]);
+    for figure in ["efi_min", "efi_max", "efi_mean", "hops_max"] {
+        assert_eq!(plain[0][figure], plain[1][figure], "{figure} of the tables and of their engine");
+    }
+    fs::write(home.path("tables.lfts"), "").unwrap();
+    fs::write(
+        home.path("own.toml"),
+        study.replace("[[measure]]", "[engines.nue]\nplain_search = true\n[[measure]]"),
+    )
+    .unwrap();
+    // The folder has the tables; only the cell of nue is another one.
+    let again = home.text(&["study", "run", "own.toml", "-o", "own", "--update"]);
+    assert!(again.contains("2 had a result before"), "{again}");
+    let searched = rows("own");
+    assert_ne!(searched[2]["cell"], plain[2]["cell"]);
+    assert_ne!(
+        searched[2]["efi_max"], plain[2]["efi_max"],
+        "on a tree nue has routes of Up*/Down* without the option"
+    );
 }
 
 #[test]

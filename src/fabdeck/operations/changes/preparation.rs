@@ -185,8 +185,7 @@ impl PreparedChange {
         let checked = OpensmDriver::new(surveyor, (&self.plan, ""), site.clone(), &LocalSystem).check();
         checked.remarks.iter().for_each(|remark| say(remark));
         if !checked.refusals.is_empty() {
-            let words: Vec<String> = checked.refusals.iter().map(ToString::to_string).collect();
-            return Err(Failure::new(Exit::Refused, words.join("\n")));
+            return Err(Failure::of_all(Exit::Refused, checked.refusals.iter().map(ToString::to_string)));
         }
         let OperationOptions { reach, right, .. } = means.given;
         self.actuator = Some(means.outside.actuator(&self.source, reach, right)?);

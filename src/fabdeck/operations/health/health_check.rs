@@ -214,7 +214,7 @@ fn read_counters(
             Ok(CounterReading { snapshot, interval, uncounted })
         }
         // A file has one reading, and a short capture has no two so far apart.
-        Err(Failure { exit: Exit::Usage, message }) if interval.is_none() => {
+        Err(Failure { exit: Exit::Usage, message, .. }) if interval.is_none() => {
             let snapshot = operation.read_snapshot(ReadOptions { tables: true, ..ReadOptions::default() })?;
             let uncounted = Some(message.unwrap_or_default());
             Ok(CounterReading { snapshot, interval: None, uncounted })

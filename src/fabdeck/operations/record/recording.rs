@@ -368,7 +368,7 @@ impl ReadObserver for RecordingWatch<'_> {
 fn unwritten_failure(FileWriteError { file, error }: &FileWriteError) -> Failure {
     if error.error.kind() == std::io::ErrorKind::BrokenPipe {
         // The reader of the pipe needs no further output.
-        return Failure { exit: Exit::Done, message: None };
+        return Failure::silent(Exit::Done);
     }
     let sweeps = count_words(error.kept.sweeps as usize, "sweep", "sweeps");
     Failure::new(

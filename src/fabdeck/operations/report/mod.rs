@@ -9,7 +9,7 @@ mod page_charts;
 mod page_map;
 mod page_matrix;
 pub(crate) mod page_problems;
-mod page_style;
+pub(crate) mod page_style;
 mod page_tables;
 mod recorded_readings;
 pub(crate) mod report_readings;

@@ -51,7 +51,7 @@ pub fn read_source(
     let series = match begun {
         Ok(series) => series,
         // A file has one reading.
-        Err(Failure { exit: Exit::Usage, message }) if interval.is_none() => {
+        Err(Failure { exit: Exit::Usage, message, .. }) if interval.is_none() => {
             let why = message.unwrap_or_default();
             return Ok(ReportReadings { uncounted: Some(why), ..unread(look) });
         }

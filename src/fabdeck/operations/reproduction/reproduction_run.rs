@@ -40,21 +40,33 @@ pub struct ReproductionOptions {
     pub times: bool,
 }
 
-/// Computes the rows of headlines. A signal ends the run without an answer.
+/// The rows of the headlines that were computed, and the headlines that a signal left.
+#[derive(Debug)]
+pub struct Reproduction {
+    pub rows: Vec<ReproductionRow>,
+    pub left: Vec<&'static Headline>,
+}
+
+/// Computes the rows of headlines. After a signal those that are whole are the answer.
 pub fn reproduce(
     operation: &mut Operation<'_>,
     headlines: &[&'static Headline],
     options: ReproductionOptions,
-) -> Result<Vec<ReproductionRow>, Failure> {
+) -> Result<Reproduction, Failure> {
     let stop = operation.listen_to_stop();
     let under_way = Mutex::new(String::new());
     let line = operation.reporter.begin_progress();
     let rows = run_beside_progress(line, &under_way, || {
         run_headlines(headlines, &HeadlineRun { quick: options.quick, stop: &stop, under_way: &under_way })
     });
-    let rows = rows.ok_or_else(Failure::interrupted)?;
-    let row = |(headline, row): &(&Headline, HeadlineRow)| ReproductionRow::new(headline, row, options.times);
-    Ok(rows.iter().map(row).collect())
+    let left = headlines[rows.len()..].to_vec();
+    if rows.is_empty() && !left.is_empty() {
+        return Err(Failure::interrupted());
+    }
+    let of_headline = |(headline, rows): (&&Headline, &Vec<HeadlineRow>)| -> Vec<ReproductionRow> {
+        rows.iter().map(|row| ReproductionRow::new(headline, row, options.times)).collect()
+    };
+    Ok(Reproduction { rows: headlines.iter().zip(&rows).flat_map(of_headline).collect(), left })
 }
 
 /// Runs work in another thread and shows what is under way.
@@ -81,27 +93,24 @@ fn run_beside_progress<T: Send>(
     ended.unwrap_or_else(|bug| std::panic::resume_unwind(bug))
 }
 
-/// The rows of all headlines; `None` if the process is to end.
-fn run_headlines<'h>(
-    headlines: &[&'h Headline],
-    run: &HeadlineRun<'_>,
-) -> Option<Vec<(&'h Headline, HeadlineRow)>> {
+/// The rows of each headline, in their order; of fewer if the process is to end.
+fn run_headlines(headlines: &[&Headline], run: &HeadlineRun<'_>) -> Vec<Vec<HeadlineRow>> {
     let mut all = Vec::new();
     for (at, headline) in headlines.iter().enumerate() {
         run.show(format!("{} ({} of {})", headline.id, at + 1, headlines.len()));
         let rows = match headline.work {
             HeadlineWork::Rows(rows) => match rows(run) {
                 Ok(rows) => rows,
-                Err(HeadlineStop::Cancelled) => return None,
+                Err(HeadlineStop::Cancelled) => break,
                 Err(HeadlineStop::Failed(why)) => {
                     vec![HeadlineRow { must: true, ..HeadlineRow::without(headline.shows, why) }]
                 }
             },
             HeadlineWork::Impossible(why) => vec![HeadlineRow::without(headline.shows, why)],
         };
-        all.extend(rows.into_iter().map(|row| (*headline, row)));
+        all.push(rows);
     }
-    Some(all)
+    all
 }
 
 /// Counts rows by verdict.
@@ -139,8 +148,8 @@ mod tests {
         let (stop, under_way) = (StopFlag::default(), Mutex::new(String::new()));
         let headline = headline(work);
         let run = HeadlineRun { quick: false, stop: &stop, under_way: &under_way };
-        let found = run_headlines(&[&headline], &run).unwrap();
-        found.iter().map(|(headline, row)| ReproductionRow::new(headline, row, false)).collect()
+        let found = run_headlines(&[&headline], &run);
+        found.iter().flatten().map(|row| ReproductionRow::new(&headline, row, false)).collect()
     }
 
     #[test]
@@ -173,11 +182,13 @@ mod tests {
     }
 
     #[test]
-    fn a_run_that_is_cancelled_has_no_rows() {
+    fn a_run_that_is_cancelled_keeps_what_is_whole() {
         let (stop, under_way) = (StopFlag::default(), Mutex::new(String::new()));
-        stop.request();
-        let headline = headline(HeadlineWork::Rows(|run| run.fabric("demo").map(|_| Vec::new())));
+        let whole = headline(HeadlineWork::Impossible("a log"));
+        let cut = headline(HeadlineWork::Rows(|run| run.fabric("demo").map(|_| Vec::new())));
         let run = HeadlineRun { quick: false, stop: &stop, under_way: &under_way };
-        assert_eq!(run_headlines(&[&headline], &run).map(|rows| rows.len()), None);
+        assert_eq!(run_headlines(&[&whole, &cut], &run).len(), 2);
+        stop.request();
+        assert_eq!(run_headlines(&[&whole, &cut, &whole], &run).len(), 1);
     }
 }

@@ -7,6 +7,7 @@ use super::headline_run::{HeadlineRun, HeadlineStop};
 use crate::operations::study::built_in_studies::find_built_in;
 use crate::operations::study::cell_plan::StudyPlan;
 use crate::operations::study::cell_runner::CellRunner;
+use crate::operations::study::study_engine::StudyEngine;
 use crate::operations::study::study_file::{Study, TopologyEntry, read_study};
 use crate::operations::study::study_row::StudyRow;
 use crate::operations::study::topology::StudyTopology;
@@ -84,7 +85,8 @@ impl StudyPart {
             TopologyEntry::File(_) | TopologyEntry::Source => None,
         };
         let topologies = self.study.topologies.iter().filter_map(named).collect();
-        let plan = StudyPlan::new(self.study, topologies)?;
+        let engines = self.study.engines.iter().filter_map(StudyEngine::new).collect();
+        let plan = StudyPlan::new(self.study, topologies, engines)?;
         let threads = match times {
             true => 1,
             false => std::thread::available_parallelism().map_or(1, usize::from),

@@ -10,7 +10,7 @@
 //! payload=2048 buffer=8192 output-buffer=0 flight=43 forwarding=100 host-limit=28800 hops=2000000000
 //! ```
 //!
-//! What does not matter for a cell is not in its text: the seed without failures, the lanes of an engine that uses one, the
+//! What does not matter for a cell is not in its text: keys of an engine that are not set, the seed without failures, the lanes of an engine that uses one, the
 //! revision and the settings of the simulator without packets.
 
 use std::collections::BTreeSet;
@@ -18,12 +18,13 @@ use std::fmt::Write;
 use std::sync::Arc;
 
 use super::measure_kind::MeasureKind;
-use super::study_file::{EngineEntry, FailurePoint, LinkFailures, Study, StudySettings};
+use super::study_engine::StudyEngine;
+use super::study_file::{FailurePoint, LinkFailures, Study, StudySettings};
 use super::study_values::FailureAmount;
 use super::topology::StudyTopology;
 use crate::catalogue::snapshot::Snapshot;
 use fabdeck_fabric::generate::{FailureCounts, GENERATOR_REVISION};
-use fabdeck_routing::{ENGINE_REVISION, Engine, Request, find_engine, suitable_engines};
+use fabdeck_routing::{ENGINE_REVISION, Engine, Request, suitable_engines};
 use fabdeck_simulator::traffic::TRAFFIC_REVISION;
 
 /// The revisions of generator, engines and simulator, which cells are named by.
@@ -70,8 +71,11 @@ pub struct CellGroup {
     pub seed: Option<u64>,
     pub engine: &'static Engine,
     pub lanes: u8,
+    pub request: Arc<Request>,
     pub cells: Vec<StudyCell>,
     hash: u64,
+    /// What the texts of its cells begin with.
+    text: String,
 }
 
 /// A part of a study, for one of several processes.
@@ -103,15 +107,21 @@ impl Shard {
 pub struct StudyPlan {
     pub study: Study,
     pub topologies: Vec<StudyTopology>,
+    /// The engines of the study; none stands for all that suit a topology.
+    engines: Vec<StudyEngine>,
     pub groups: Vec<CellGroup>,
     /// The number of all cells, also where only some of them are to run.
     all_cells: usize,
 }
 
 impl StudyPlan {
-    /// Lists the cells. `topologies` are those of the study, in its order.
-    pub fn new(study: Study, topologies: Vec<StudyTopology>) -> Result<Self, String> {
-        let mut plan = Self { study, topologies, groups: Vec::new(), all_cells: 0 };
+    /// Lists the cells. `topologies` and `engines` are those of the study, in its order.
+    pub fn new(
+        study: Study,
+        topologies: Vec<StudyTopology>,
+        engines: Vec<StudyEngine>,
+    ) -> Result<Self, String> {
+        let mut plan = Self { study, topologies, engines, groups: Vec::new(), all_cells: 0 };
         let mut known = BTreeSet::new();
         for at in 0..plan.topologies.len() {
             let groups = plan.groups_of_topology(at, &mut known)?;
@@ -124,14 +134,11 @@ impl StudyPlan {
     fn groups_of_topology(&self, at: usize, known: &mut BTreeSet<u64>) -> Result<Vec<CellGroup>, String> {
         let (study, topology) = (&self.study, &self.topologies[at]);
         let fabric = OnDemand::new(topology);
-        let engines = match study.engines.is_empty() {
-            false => study.engines.clone(),
+        let engines = match self.engines.is_empty() {
+            false => self.engines.clone(),
             true => {
                 let suitable = suitable_engines(fabric.snapshot()?.fabric(), &Request::default());
-                suitable
-                    .iter()
-                    .map(|engine| EngineEntry { id: engine.id, lanes: study.lanes.clone() })
-                    .collect()
+                suitable.iter().map(|engine| StudyEngine::usual(engine, &study.lanes)).collect()
             }
         };
         let mut groups = Vec::new();
@@ -145,14 +152,24 @@ impl StudyPlan {
                 for (entry, lanes) in
                     engines.iter().flat_map(|entry| entry.lanes.iter().map(move |l| (entry, *l)))
                 {
-                    // The reader refuses names of no engine.
-                    let Some(engine) = find_engine(entry.id) else { continue };
+                    let StudyEngine { engine, request, .. } = entry;
                     let lanes = if engine.uses.lanes { lanes } else { 1 };
-                    let text = group_text(&topology.text, failures, seed, (engine.id, lanes));
+                    let text = group_text(&topology.text, failures, seed, (engine.id, lanes, &entry.text));
                     let hash = CellId::of_text(&text).0;
                     let cells = self.cells_of_group(&text, seed);
                     if !cells.is_empty() && known.insert(hash) {
-                        groups.push(CellGroup { topology: at, failures, seed, engine, lanes, cells, hash });
+                        let request = Arc::clone(request);
+                        groups.push(CellGroup {
+                            topology: at,
+                            failures,
+                            seed,
+                            engine,
+                            lanes,
+                            request,
+                            cells,
+                            hash,
+                            text,
+                        });
                     }
                 }
             }
@@ -183,9 +200,7 @@ impl StudyPlan {
 
     /// The canonical text of a cell.
     pub fn text_of(&self, group: &CellGroup, cell: &StudyCell) -> String {
-        let topology = &self.topologies[group.topology].text;
-        let text = group_text(topology, group.failures, group.seed, (group.engine.id, group.lanes));
-        cell_text(&text, cell.measure, cell.traffic_seed, &self.study.settings)
+        cell_text(&group.text, cell.measure, cell.traffic_seed, &self.study.settings)
     }
 
     pub fn cell_count(&self) -> usize {
@@ -228,12 +243,12 @@ fn group_text(
     topology: &str,
     failures: FailureCounts,
     seed: Option<u64>,
-    (engine, lanes): (&str, u8),
+    (engine, lanes, keys): (&str, u8, &str),
 ) -> String {
     let FailureCounts { switches, links } = failures;
     let seed = seed.map_or_else(String::new, |seed| format!(" seed={seed}"));
     format!(
-        "topology={topology}\nfailures=switches:{switches},links:{links}{seed}\nengine={engine} lanes={lanes}\n"
+        "topology={topology}\nfailures=switches:{switches},links:{links}{seed}\nengine={engine} lanes={lanes}{keys}\n"
     )
 }
 

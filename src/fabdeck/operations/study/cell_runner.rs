@@ -16,7 +16,7 @@ use fabdeck_fabric::generate::{FailureCounts, draw_failures};
 use fabdeck_fabric::{Faults, NodeKind};
 use fabdeck_routing::analysis::{FlowPaths, PermutationLoads};
 use fabdeck_routing::certificate::{Certificate, RouteScope, certify};
-use fabdeck_routing::{Engine, EngineAnswer, EngineRefusal, Problem, Request, RouteProgress};
+use fabdeck_routing::{EngineAnswer, EngineRefusal, Problem, Request, RouteProgress};
 
 /// Why a cell has no result.
 #[derive(Debug)]
@@ -135,7 +135,7 @@ impl<'p> CellRunner<'p> {
         let faults = draw_failures(fabric, group.failures, group.seed.unwrap_or(1))
             .map_err(|error| CellStop::Ended(CellStatus::Refused, error.to_string()))?;
         let begun = Instant::now();
-        let routes = route(&snapshot, &faults, (group.engine, group.lanes), progress)?;
+        let routes = route(&snapshot, &faults, group, progress)?;
         if self.times {
             row.route_seconds = six_digits(begun.elapsed().as_secs_f64());
         }
@@ -171,13 +171,13 @@ fn guarded<T>(work: impl FnOnce() -> Result<T, CellStop>) -> Result<T, CellStop>
 fn route(
     snapshot: &Snapshot,
     faults: &Faults,
-    (engine, lanes): (&'static Engine, u8),
+    group: &CellGroup,
     progress: &CellProgress<'_>,
 ) -> Result<EngineAnswer, CellStop> {
     let problem = Problem::new(snapshot.fabric(), faults);
-    let request = Request::default().with_lanes(Some(lanes), None);
+    let request = Request::clone(&group.request).with_lanes(Some(group.lanes), None);
     let request = cap_request(snapshot, &problem, &request).request;
-    (engine.route)(&problem, &request, progress).map_err(|refusal| match refusal {
+    (group.engine.route)(&problem, &request, progress).map_err(|refusal| match refusal {
         EngineRefusal::Cancelled => progress.cancellation(),
         refusal => CellStop::Ended(CellStatus::Refused, refusal.to_string()),
     })
@@ -256,8 +256,7 @@ impl MeasureWork<'_> {
 
     /// The pairs that the failures take from the routes of the whole fabric.
     fn count_lost(&self, row: &mut StudyRow, progress: &CellProgress<'_>) -> Result<(), CellStop> {
-        let engine = (self.group.engine, self.group.lanes);
-        let answer = route(self.snapshot, &Faults::new(), engine, progress)?;
+        let answer = route(self.snapshot, &Faults::new(), self.group, progress)?;
         let GroupRoutes { certificate, .. } = judge(self.snapshot, self.faults, answer, progress)?;
         (row.lost_pairs, row.pairs) = (Some(certificate.lost.total()), Some(certificate.pairs));
         Ok(())

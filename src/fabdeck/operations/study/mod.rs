@@ -11,6 +11,7 @@ pub mod planned_cells;
 pub mod plot;
 mod result_record;
 pub mod slurm_script;
+pub mod study_engine;
 pub mod study_file;
 mod study_folder;
 pub mod study_row;

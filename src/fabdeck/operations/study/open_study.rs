@@ -1,12 +1,12 @@
 //! Opens a study: by the name of a built-in one, by its file, or by its folder.
 
 use std::fs;
-use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use super::built_in_studies::{BUILT_IN_STUDIES, find_built_in};
 use super::cell_plan::StudyPlan;
 use super::result_record::ResultIndex;
+use super::study_engine::{StudyEngine, store_files};
 use super::study_file::{Study, TopologyEntry, read_study};
 use super::study_folder::{SegmentReader, SegmentSummary, StudyFolder};
 use super::study_row::StudyRow;
@@ -17,7 +17,6 @@ use crate::catalogue::exit::Exit;
 use crate::catalogue::failure::Failure;
 use crate::operations::environment::Env;
 use crate::operations::operation::Operation;
-use crate::system::output_file;
 use fabdeck_fabric::{similar_words, suggest};
 use fabdeck_files::ibnetdiscover;
 use fabdeck_mad::access::ReadOptions;
@@ -81,6 +80,9 @@ pub fn open_to_run(
     for (at, entry) in study.topologies.iter().enumerate() {
         store_topology(operation, &folder, (at, entry), &text.beside)?;
     }
+    for entry in &study.engines {
+        store_files(&folder, entry, &text.beside)?;
+    }
     let plan = plan_of_folder(operation.env, study, &folder)?;
     Ok(OpenStudy { plan, folder })
 }
@@ -126,8 +128,7 @@ fn read_text(named: &str, is_folder: bool) -> Result<StudyText, Failure> {
 
 fn checked_study(text: &StudyText) -> Result<Study, Failure> {
     read_study(&text.text).map_err(|faults: Vec<StudyFault>| {
-        let lines: Vec<String> = faults.iter().map(|fault| format!("{}:{fault}", text.name)).collect();
-        Failure::new(Exit::BadInput, lines.join("\n"))
+        Failure::of_all(Exit::BadInput, faults.iter().map(|fault| format!("{}:{fault}", text.name)))
     })
 }
 
@@ -167,18 +168,7 @@ fn store_topology(
     operation.conclude(&snapshot);
     let written = ibnetdiscover::write(snapshot.fabric(), None)
         .map_err(|error| Failure::new(Exit::BadInput, error.to_string()))?;
-    store_once(&stored, written.text.as_bytes()).map_err(|error| folder.write_failure(&stored, &error))
-}
-
-/// Writes a file that several processes may write at once: the first one's stays.
-fn store_once(path: &Path, bytes: &[u8]) -> std::io::Result<()> {
-    let (temporary, mut file) = output_file::create_temporary(path)?;
-    let written = file.write_all(bytes).and_then(|()| fs::hard_link(&temporary, path));
-    let _ = fs::remove_file(&temporary);
-    match written {
-        Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => Ok(()),
-        written => written,
-    }
+    folder.store_once(&stored, written.text.as_bytes())
 }
 
 fn plan_of_folder(env: Env<'_>, study: Study, folder: &StudyFolder) -> Result<StudyPlan, Failure> {
@@ -193,7 +183,11 @@ fn plan_of_folder(env: Env<'_>, study: Study, folder: &StudyFolder) -> Result<St
             TopologyEntry::Source => stored_topology(env, folder, at, "source")?,
         });
     }
-    StudyPlan::new(study, topologies).map_err(|why| Failure::new(Exit::BadInput, why))
+    let mut engines = Vec::new();
+    for entry in &study.engines {
+        engines.extend(StudyEngine::stored(env, entry, folder)?);
+    }
+    StudyPlan::new(study, topologies, engines).map_err(|why| Failure::new(Exit::BadInput, why))
 }
 
 fn stored_topology(

@@ -19,10 +19,37 @@ pub struct ArrayOptions<'a> {
     /// MaxArraySize of the cluster (`scontrol show config`).
     pub max_array_size: u32,
     pub partition: Option<&'a str>,
+    /// Memory of a task as Slurm writes it; `None`: what the cluster gives.
+    pub memory: Option<&'a str>,
     /// Time of a task as Slurm writes it.
     pub time: &'a str,
     /// The program to run.
     pub program: &'a Path,
+}
+
+/// The seconds of a time as Slurm writes it: minutes, minutes:seconds, hours:minutes:seconds, days-hours and so on.
+pub fn slurm_seconds(text: &str) -> Result<u64, String> {
+    let wrong = || format!("'{text}' is no time of Slurm: write 30 (minutes), 10:00, 04:00:00 or 1-12");
+    let (days, rest) = match text.split_once('-') {
+        Some((days, rest)) => (Some(days), rest),
+        None => (None, text),
+    };
+    let parts: Vec<&str> = rest.split(':').collect();
+    let [first, second, third]: [&str; 3] = match (days, parts[..].len()) {
+        (Some(_), 1) => [parts[0], "0", "0"],
+        (Some(_), 2) => [parts[0], parts[1], "0"],
+        (None, 1) => ["0", parts[0], "0"],
+        (None, 2) => ["0", parts[0], parts[1]],
+        (_, 3) => [parts[0], parts[1], parts[2]],
+        _ => return Err(wrong()),
+    };
+    let number = |digits: &str| {
+        let plain =
+            !digits.is_empty() && digits.len() <= 6 && digits.bytes().all(|sign| sign.is_ascii_digit());
+        digits.parse::<u64>().ok().filter(|_| plain).ok_or_else(wrong)
+    };
+    let days = days.map_or(Ok(0), number)?;
+    Ok(days * 86_400 + number(first)? * 3600 + number(second)? * 60 + number(third)?)
 }
 
 /// Writes `study.sbatch` into the folder and returns the line that submits it. The folder is named by its whole path,
@@ -58,9 +85,10 @@ fn quoted(path: &Path) -> String {
 }
 
 fn script(folder: &Path, options: &ArrayOptions<'_>) -> String {
-    let ArrayOptions { tasks, at_once, partition, time, program, .. } = options;
+    let ArrayOptions { tasks, at_once, partition, memory, time, program, .. } = options;
     let at_once = at_once.map_or_else(String::new, |limit| format!("%{limit}"));
     let partition = partition.map_or_else(String::new, |name| format!("#SBATCH --partition={name}\n"));
+    let memory = memory.map_or_else(String::new, |memory| format!("#SBATCH --mem={memory}\n"));
     let (folder, program) = (quoted(folder), quoted(program));
     format!(
         "#!/bin/sh\n\
@@ -73,8 +101,8 @@ fn script(folder: &Path, options: &ArrayOptions<'_>) -> String {
          #SBATCH --time={time}\n\
          # SIGTERM two minutes before the end: the cells under way are left, everything before is synced.\n\
          #SBATCH --signal=TERM@120\n\
-         {partition}#SBATCH --output=/dev/null\n\
-         #SBATCH --error={folder}/task-%a.err\n\
+         {partition}{memory}#SBATCH --output=/dev/null\n\
+         #SBATCH --error={folder}/task-%A-%a.err\n\
          export RAYON_NUM_THREADS=1\n\
          exec srun --ntasks=1 {program} study run {folder} --shard \"$SLURM_ARRAY_TASK_ID/{tasks}\" --threads 1\n",
         last = tasks.saturating_sub(1),
@@ -86,6 +114,23 @@ mod tests {
     use super::*;
 
     #[test]
+    fn times_are_those_of_slurm() {
+        for (text, seconds) in [
+            ("30", 1800),
+            ("10:30", 630),
+            ("04:00:00", 14_400),
+            ("1-12", 129_600),
+            ("2-0:30", 174_600),
+            ("1-1:1:1", 90_061),
+        ] {
+            assert_eq!(slurm_seconds(text), Ok(seconds), "{text}");
+        }
+        for text in ["tomorrow", "", "-", "1-", "4h", "1:2:3:4", "1-2:3:4:5", "+3"] {
+            assert!(slurm_seconds(text).is_err(), "{text}");
+        }
+    }
+
+    #[test]
     fn the_script_names_its_shards_and_the_line_submits_it() {
         let folder = tempfile::tempdir().unwrap();
         let options = ArrayOptions {
@@ -93,6 +138,7 @@ mod tests {
             at_once: Some(2),
             max_array_size: USUAL_ARRAY_SIZE,
             partition: Some("all"),
+            memory: Some("1G"),
             time: "04:00:00",
             program: Path::new("/usr/bin/fabdeck"),
         };
@@ -102,7 +148,7 @@ mod tests {
         let text = std::fs::read_to_string(path.join("study.sbatch")).unwrap();
         for part in [
             "#SBATCH --array=0-3%2\n",
-            "#SBATCH --partition=all\n",
+            "#SBATCH --partition=all\n#SBATCH --mem=1G\n",
             "--shard \"$SLURM_ARRAY_TASK_ID/4\" --threads 1\n",
         ] {
             assert!(text.contains(part), "{text}");

@@ -7,11 +7,12 @@ use std::time::Duration;
 use toml::de::DeTable;
 
 use super::measure_kind::{DrawnPattern, Measure, MeasureKind};
+use super::study_engine::{EngineFile, EngineKeys};
 use super::study_values::{FailureAmount, LoadShare, SeedRange, parse_count, parse_duration, parse_nanos};
 use super::toml_table::{StudyFault, TomlTable, TomlText, whole_number};
 use fabdeck_fabric::generate::FabricSpec;
 use fabdeck_fabric::{similar_words, suggest};
-use fabdeck_routing::{ENGINES, Engine, find_engine};
+use fabdeck_routing::{ENGINES, Engine, NAMED_ENGINES, find_engine};
 use fabdeck_simulator::traffic::TrafficSettings;
 
 /// The most data lanes of a port.
@@ -57,11 +58,12 @@ pub enum LinkFailures {
     PerSwitch(u32),
 }
 
-/// An engine with the numbers of lanes that it may use.
+/// An engine with the numbers of lanes that it may use, and what it is asked for besides.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct EngineEntry {
     pub id: &'static str,
     pub lanes: Vec<u8>,
+    pub keys: EngineKeys,
 }
 
 /// Hardware parameters and limits of the simulated traffic.
@@ -167,6 +169,7 @@ fn read_topology(mut table: TomlTable<'_, '_>) -> Vec<TopologyEntry> {
 }
 
 fn read_failures(mut table: TomlTable<'_, '_>) -> Vec<FailurePoint> {
+    table.list_keys(&["links", "switches", "ratio", "years", "links_a_year", "switches_a_year"]);
     let seeds = table.parsed("seeds", SeedRange::ONE, SeedRange::parse);
     let years = table.all_parsed("years", Vec::new(), |text| whole_number(text, &(0..=100)));
     let points = match years.is_empty() {
@@ -208,21 +211,16 @@ fn read_failures(mut table: TomlTable<'_, '_>) -> Vec<FailurePoint> {
 }
 
 fn read_engines(mut table: TomlTable<'_, '_>) -> (Vec<EngineEntry>, Vec<u8>) {
-    let lane = |text: &str| whole_number(text, &(1..=MAX_LANES)).map(|lanes| lanes as u8);
-    let lanes = table.all_parsed("lanes", vec![8], lane);
+    let lanes = table.all_parsed("lanes", vec![8], read_lanes);
     let mut engines: Vec<EngineEntry> = Vec::new();
     for name in table.texts("use") {
         match find_engine(&name.value) {
-            Some(Engine { id, .. }) => {
-                let own = table.table(id).map(|mut own| {
-                    let own_lanes = own.all_parsed("lanes", lanes.clone(), lane);
-                    own.refuse_unknown_keys();
-                    own_lanes
-                });
-                engines.push(EngineEntry { id, lanes: own.unwrap_or_else(|| lanes.clone()) });
+            Some(engine) => {
+                let own = table.table(engine.id);
+                engines.push(read_engine(engine, own, &lanes));
             }
             None => {
-                let ids = || ENGINES.iter().map(|engine| engine.id);
+                let ids = || ENGINES.iter().chain(NAMED_ENGINES).map(|engine| engine.id);
                 let meant = suggest(&similar_words(&name.value, ids()));
                 let ids = ids().collect::<Vec<_>>().join(", ");
                 let what =
@@ -233,6 +231,29 @@ fn read_engines(mut table: TomlTable<'_, '_>) -> (Vec<EngineEntry>, Vec<u8>) {
     }
     table.refuse_unknown_keys();
     (engines, lanes)
+}
+
+fn read_engine(engine: &'static Engine, own: Option<TomlTable<'_, '_>>, lanes: &[u8]) -> EngineEntry {
+    let mut entry = EngineEntry { id: engine.id, lanes: lanes.to_vec(), keys: EngineKeys::default() };
+    let Some(mut own) = own else { return entry };
+    entry.lanes = own.all_parsed("lanes", entry.lanes, read_lanes);
+    entry.keys.plain_search = own.flag("plain_search");
+    entry.keys.spread_lanes = own.flag("spread_lanes");
+    for file in EngineFile::ALL {
+        entry.keys.files.extend(own.text(file.key()).map(|path| (file, path.value.into())));
+    }
+    for key in entry.keys.useless(engine) {
+        own.report(
+            own.line,
+            format!("FD-9417: '{key}' is of no use to the engine {}; leave it out", engine.id),
+        );
+    }
+    own.refuse_unknown_keys();
+    entry
+}
+
+fn read_lanes(text: &str) -> Result<u8, String> {
+    whole_number(text, &(1..=MAX_LANES)).map(|lanes| lanes as u8)
 }
 
 /// Settings of a study that names none: those of `simulate`, and exchanges of at most two seconds.
@@ -281,6 +302,7 @@ fn read_measure(mut table: TomlTable<'_, '_>) -> Vec<Measure> {
         "loads" => vec![MeasureKind::Loads],
         "lost" => vec![MeasureKind::Lost],
         "exchange" => {
+            table.list_keys(&["shifts"]);
             let message = table.number("message", 1, 1..=10_000);
             let shifts = table.has("shifts").then(|| table.number("shifts", 64, 1..=65_535));
             vec![MeasureKind::Exchange { message, shifts }]

@@ -15,6 +15,7 @@ use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
+use super::study_engine::EngineFile;
 use crate::catalogue::exit::Exit;
 use crate::catalogue::failure::Failure;
 use crate::system::output_file;
@@ -54,6 +55,25 @@ impl StudyFolder {
 
     pub fn topology_file(&self, at: usize) -> PathBuf {
         self.path.join(format!("topology-{at}.net"))
+    }
+
+    /// A file that an engine reads.
+    pub fn engine_file(&self, engine: &str, file: EngineFile) -> PathBuf {
+        self.path.join(format!("{engine}-{}.txt", file.key()))
+    }
+
+    /// Writes a file that several processes may write at once: the first one's stays.
+    pub fn store_once(&self, path: &Path, bytes: &[u8]) -> Result<(), Failure> {
+        let write = || {
+            let (temporary, mut file) = output_file::create_temporary(path)?;
+            let written = file.write_all(bytes).and_then(|()| fs::hard_link(&temporary, path));
+            let _ = fs::remove_file(&temporary);
+            match written {
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(()),
+                written => written,
+            }
+        };
+        write().map_err(|error| self.write_failure(path, &error))
     }
 
     /// The study that the folder is of.

@@ -9,7 +9,7 @@ use super::cell_plan::{CellGroup, CellId, Shard, StudyCell, StudyPlan};
 use super::cell_runner::CellRunner;
 use super::result_record::{CellStates, ResultRecord};
 use super::study_folder::{SegmentReader, SegmentWriter, StudyFolder};
-use super::study_row::StudyRow;
+use super::study_row::{CellStatus, StudyRow};
 use super::study_status::time_words;
 use crate::catalogue::exit::Exit;
 use crate::catalogue::failure::Failure;
@@ -48,6 +48,8 @@ json_type! {
         /// Cells that this process ran, by status.
         pub ran: u64,
         pub statuses: BTreeMap<String, u64>,
+        /// The commonest reason of cells that ended without figures.
+        pub common_reason: Option<String>,
         /// Cells of the shard without a result.
         pub left: u64,
         /// Whether a signal or --limit ended the run.
@@ -73,6 +75,8 @@ struct RunResults {
     states: CellStates,
     writer: SegmentWriter,
     statuses: BTreeMap<String, u64>,
+    /// Why cells ended without figures.
+    reasons: BTreeMap<String, u64>,
     ran: u64,
     failure: Option<Failure>,
 }
@@ -104,6 +108,7 @@ pub fn run_study(
             states,
             writer: SegmentWriter::new(folder),
             statuses: BTreeMap::new(),
+            reasons: BTreeMap::new(),
             ran: 0,
             failure: None,
         }),
@@ -115,7 +120,8 @@ pub fn run_study(
     run.work(operation.reporter.begin_progress(), &mut reader, open_cells);
     let stopped = run.is_over_time() || run.stop.is_requested();
     let results = run.results.into_inner().unwrap_or_else(|poisoned| poisoned.into_inner());
-    let RunResults { states, mut writer, statuses, ran, failure } = results;
+    let RunResults { states, mut writer, statuses, reasons, ran, failure } = results;
+    let common_reason = reasons.into_iter().max_by_key(|(_, count)| *count).map(|(why, _)| why);
     // The first failure says more than that of the last sync.
     let synced = writer.sync();
     failure.map_or(synced, Err)?;
@@ -127,6 +133,7 @@ pub fn run_study(
         found: (shard_cells - open_cells) as u64,
         ran,
         statuses,
+        common_reason,
         left: left as u64,
         stopped: stopped && left > 0,
     })
@@ -206,6 +213,9 @@ impl SharedRun<'_> {
             Ok(()) => {
                 results.ran += 1;
                 *results.statuses.entry(status.word().to_owned()).or_default() += 1;
+                if let (CellStatus::Refused | CellStatus::Failed, Some(why)) = (status, record.row.why) {
+                    *results.reasons.entry(why).or_default() += 1;
+                }
                 if let Some(id) = CellId::parse(&record.cell) {
                     results.states.add(id, status);
                 }

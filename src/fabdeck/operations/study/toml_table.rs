@@ -66,15 +66,31 @@ pub struct TomlTable<'r, 't> {
     /// How messages name the table.
     what: String,
     taken: BTreeSet<&'static str>,
+    /// Keys that such a table may have, whether or not they go with the others of this one.
+    listed: BTreeSet<&'static str>,
 }
 
 impl<'r, 't> TomlTable<'r, 't> {
     pub fn new(text: &'r TomlText<'t>, table: &'r DeTable<'t>, line: usize, what: impl Into<String>) -> Self {
-        Self { text, table, line, what: what.into(), taken: BTreeSet::new() }
+        Self { text, table, line, what: what.into(), taken: BTreeSet::new(), listed: BTreeSet::new() }
     }
 
     pub fn report(&self, line: usize, what: impl Into<String>) {
         self.text.report(line, what);
+    }
+
+    /// Names keys of which only some go together, so that messages know all of them.
+    pub fn list_keys(&mut self, keys: &[&'static str]) {
+        self.listed.extend(keys);
+    }
+
+    /// Whether a key is `true`.
+    pub fn flag(&mut self, key: &'static str) -> bool {
+        let Some(value) = self.take(key) else { return false };
+        value.get_ref().as_bool().unwrap_or_else(|| {
+            self.report_kind(value, key, "true or false");
+            false
+        })
     }
 
     pub fn has(&self, key: &str) -> bool {
@@ -146,6 +162,7 @@ impl<'r, 't> TomlTable<'r, 't> {
         usual: Vec<T>,
         read: impl Fn(&str) -> Result<T, String>,
     ) -> Vec<T> {
+        self.taken.insert(key);
         match self.has(key) {
             true => {
                 let texts = self.texts(key);
@@ -176,7 +193,11 @@ impl<'r, 't> TomlTable<'r, 't> {
 
     pub fn table(&mut self, key: &'static str) -> Option<TomlTable<'r, 't>> {
         let value = self.take(key)?;
-        self.table_of(value, format!("[{key}]"))
+        let what = match self.what.strip_prefix('[').and_then(|what| what.strip_suffix(']')) {
+            Some(above) => format!("[{above}.{key}]"),
+            None => format!("[{key}]"),
+        };
+        self.table_of(value, what)
     }
 
     fn table_of(&self, value: &'r Spanned<DeValue<'t>>, what: String) -> Option<TomlTable<'r, 't>> {
@@ -213,10 +234,15 @@ impl<'r, 't> TomlTable<'r, 't> {
     pub fn refuse_unknown_keys(self) {
         for (key, _) in self.table {
             let name = key.get_ref().as_ref();
-            if !self.taken.contains(name) {
-                let what = format!("FD-9401: {}", unknown_key_text(name, &self.what, &self.taken));
-                self.report(self.line_of(key), what);
+            if self.taken.contains(name) {
+                continue;
             }
+            let known: BTreeSet<&str> = self.taken.union(&self.listed).copied().collect();
+            let what = match self.listed.contains(name) {
+                true => format!("FD-9401: '{name}' of {} does not go with its other keys", self.what),
+                false => format!("FD-9401: {}", unknown_key_text(name, &self.what, &known)),
+            };
+            self.report(self.line_of(key), what);
         }
     }
 }

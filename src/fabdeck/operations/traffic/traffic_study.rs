@@ -15,11 +15,10 @@ use crate::operations::lanes::lanes_in_force;
 use crate::operations::lanes::lanes_in_force::{LaneReading, LanesInForce};
 use crate::operations::operation::Operation;
 use crate::operations::preview::engine_names;
-use crate::operations::preview::engine_request::{MarkRequest, read_faults};
+use crate::operations::preview::engine_request::{EngineOptions, MarkRequest, read_faults, route_request};
 use fabdeck_fabric::{Faults, PortId, ServiceLevel};
 use fabdeck_files::jobs::HostIndex;
 use fabdeck_mad::access::ReadOptions;
-use fabdeck_routing::Request;
 use fabdeck_simulator::Share;
 use fabdeck_simulator::traffic::{
     Flow, MixedPattern, PATTERN_NAMES, PatternName, PatternOptions, TrafficPattern, TrafficSettings,
@@ -66,12 +65,12 @@ pub struct MixedRequest<'r> {
 }
 
 /// Which routes the packets take.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub enum TrafficRouteChoice<'r> {
     /// The tables in force, with service levels that are determined in this way.
     InForce(Option<LaneChoice>),
-    /// The routes of an engine, on at most this many lanes. They have their own lanes, so those in force do not count.
-    Engine { id: &'r str, lanes: Option<u8> },
+    /// The routes of an engine. They have their own lanes, so those in force do not count.
+    Engine { id: &'r str, options: Box<EngineOptions> },
 }
 
 /// A simulated run, with the fabric and its failed elements.
@@ -96,7 +95,7 @@ pub fn study_traffic(
 
 fn run_study(operation: &mut Operation<'_>, request: &TrafficRequest<'_>) -> Result<TrafficStudy, Failure> {
     let wanted = ReadOptions { tables: true, ..ReadOptions::default() };
-    let (snapshot, in_force) = match request.routes {
+    let (mut snapshot, in_force) = match request.routes {
         TrafficRouteChoice::Engine { .. } => lanes_in_force::read_snapshot_without_lanes(operation, wanted)?,
         TrafficRouteChoice::InForce(choice) => {
             lanes_in_force::read_snapshot(operation, wanted, LaneReading { choice, switches: false })?
@@ -112,7 +111,7 @@ fn run_study(operation: &mut Operation<'_>, request: &TrafficRequest<'_>) -> Res
         until_steady: request.until_steady,
         rows: request.rows,
     };
-    let routes = choose_routes(operation, &snapshot, &faults, request.routes, &in_force)?;
+    let routes = choose_routes(operation, &mut snapshot, &faults, &request.routes, &in_force)?;
     let routes = match request.spread {
         Some(count) => routes.in_turns(count),
         None => routes,
@@ -128,16 +127,16 @@ fn run_study(operation: &mut Operation<'_>, request: &TrafficRequest<'_>) -> Res
 
 fn choose_routes(
     operation: &mut Operation<'_>,
-    snapshot: &Snapshot,
+    snapshot: &mut Snapshot,
     faults: &Faults,
-    choice: TrafficRouteChoice<'_>,
+    choice: &TrafficRouteChoice<'_>,
     in_force: &LanesInForce,
 ) -> Result<TrafficRoutes, Failure> {
     match choice {
-        TrafficRouteChoice::Engine { id, lanes } => {
-            let (engine, manager) = (engine_names::engine_named(id)?, snapshot.manager());
-            let request = Request { manager, ..Request::default() }
-                .with_lanes(lanes, operation.env.given.supposed_lanes);
+        TrafficRouteChoice::Engine { id, options } => {
+            let engine = engine_names::engine_named(id)?;
+            let request = route_request(operation.env, snapshot, options)?;
+            let snapshot = &*snapshot;
             let routes = operation.run_with_progress(engine.id, |progress| {
                 TrafficRoutes::from_engine(snapshot, faults, engine, &request, progress)
             })?;

@@ -45,8 +45,9 @@ pub struct ConvertArgs {
     /// The format to write; an unknown name lists all formats
     #[arg(long, value_name = "FORMAT")]
     pub to: String,
-    /// With --to slurm-topology: list each host at the leaf switch of its adapter N, counted from 1 (default: hosts
-    /// with the same leaf switches stay together)
+    /// With --to slurm-topology or slurm-topology-yaml: list each host at the leaf switch of its adapter N, counted
+    /// from 1 (default: hosts with the same leaf switches stay together in topology.conf; topology.yaml has a tree for
+    /// each rail)
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u8).range(1..))]
     pub rail: Option<u8>,
     /// With --to csv: write cells unescaped. By default a cell that begins like a formula (=, +, -, @) gets a quote in
@@ -58,13 +59,13 @@ pub struct ConvertArgs {
     pub force: bool,
 }
 
-/// The format that lists hosts at switches.
-const SLURM: &str = "slurm-topology";
+/// The formats that list hosts at switches.
+const SLURM: [&str; 2] = ["slurm-topology", "slurm-topology-yaml"];
 
 fn run(context: &mut Context<'_, '_>, args: &ConvertArgs) -> Result<Exit, Failure> {
     let writer = find_writer(context.outside, &args.to, |_| true)?;
-    if args.rail.is_some() && writer.id != SLURM {
-        return Err(Failure::usage(format!("FD-7607: --rail needs --to {SLURM}")));
+    if args.rail.is_some() && !SLURM.contains(&writer.id) {
+        return Err(Failure::usage(format!("FD-7607: --rail needs --to {}", SLURM.join(" or "))));
     }
     if context.output.json && output_file::is_stdout(&args.output) {
         return Err(Failure::usage("FD-7501: --json and '-o -' both write to stdout; leave one out"));

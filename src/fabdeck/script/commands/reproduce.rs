@@ -14,7 +14,7 @@ use crate::operations::reproduction::headline_table::find_headlines;
 use crate::operations::reproduction::reproduction_page::write_page;
 use crate::operations::reproduction::reproduction_row::{REPRODUCTION, ReproductionRow};
 use crate::operations::reproduction::reproduction_run::{
-    ReproductionCounts, ReproductionOptions, count_rows, reproduce,
+    Reproduction, ReproductionCounts, ReproductionOptions, count_rows, reproduce,
 };
 use crate::operations::study::table_export::{TableForm, export_table};
 use crate::operations::view_id::ViewId;
@@ -44,7 +44,7 @@ pub const REPRODUCE: CommandEntry = CommandEntry::new(
 .runs(&CommandFunction(run))
 .filter(FilterUse::Rows)
 .json(&[
-    JsonSchema::rows::<ReproductionAnswer>(ViewId::Reproduction),
+    JsonSchema::rows::<ReproductionAnswer<'_>>(ViewId::Reproduction),
     JsonSchema::answer::<HeadlinesAnswer<'_>>("headlines").without_source().titled("reproduce --list"),
 ]);
 
@@ -81,9 +81,11 @@ json_answer! {
     }
 
     /// What JSON has beside the rows.
-    struct ReproductionAnswer {
+    struct ReproductionAnswer<'a> {
         quick: bool,
         counts: SortedKeys<ReproductionCounts>,
+        /// Headlines that a signal left; all others are whole.
+        left: Vec<&'a str>,
     }
 }
 
@@ -103,12 +105,14 @@ fn run(context: &mut Context<'_, '_>, args: &ReproduceArgs) -> Result<Exit, Fail
             .map_err(|error| Failure::writing(&folder.display().to_string(), &error))?;
     }
     let options = ReproductionOptions { quick: args.quick, times: !context.options.no_times };
-    let rows = reproduce(&mut context.operation(), &headlines, options)?;
+    let Reproduction { rows, left } = reproduce(&mut context.operation(), &headlines, options)?;
+    let done = &headlines[..headlines.len() - left.len()];
     if let Some(folder) = &args.output {
-        write_folder(context, folder, (&headlines, &rows), options)?;
+        write_folder(context, folder, (done, &rows), options)?;
     }
     let counts = count_rows(&rows);
-    let answer = ReproductionAnswer { quick: args.quick, counts: SortedKeys(counts) };
+    let left: Vec<&str> = left.iter().map(|headline| headline.id).collect();
+    let answer = ReproductionAnswer { quick: args.quick, counts: SortedKeys(counts), left: left.clone() };
     context.write_rows_of(ViewId::Reproduction.id(), "papers", &REPRODUCTION.of(&rows), &query, answer)?;
     if !context.output.json {
         let ReproductionCounts { headlines, rows, holds, differs, cannot_be_compared, findings, .. } = counts;
@@ -116,6 +120,13 @@ fn run(context: &mut Context<'_, '_>, args: &ReproduceArgs) -> Result<Exit, Fail
             "{rows} rows of {headlines} headlines: {holds} hold, {differs} differ, {cannot_be_compared} cannot be compared; \
              {findings} that must hold do not"
         ));
+    }
+    if !left.is_empty() {
+        let words = left.join(" ");
+        context
+            .output
+            .print_message(&format!("the run was ended; `fabdeck reproduce {words}` computes the rest"));
+        return Ok(Exit::Interrupted);
     }
     Ok(if counts.findings > 0 { Exit::Findings } else { Exit::Done })
 }

@@ -35,6 +35,31 @@ pub enum MissingHosts {
     Skip,
 }
 
+/// What single engines read or are asked for.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Args)]
+pub struct EngineInputArgs {
+    /// File with the ports of switches in the order of dimensions, for `dor`: a GUID and its ports on each line, as
+    /// OpenSM's dimn_ports_file
+    #[arg(long, value_name = "FILE")]
+    pub dimension_ports: Option<PathBuf>,
+    /// File with forwarding tables for the engine `file` (opensm-lfts.dump, output of dump_lfts)
+    #[arg(long, value_name = "FILE")]
+    pub tables: Option<PathBuf>,
+    /// File with the service level of each path of --tables (psl): the number of its lane, for the engine `file`
+    #[arg(long, value_name = "FILE", requires = "tables")]
+    pub levels: Option<PathBuf>,
+    /// Description of the torus or mesh for torus2qos, as OpenSM's torus-2QoS.conf; without it, coordinates come from the
+    /// cabling
+    #[arg(long, value_name = "FILE")]
+    pub torus: Option<PathBuf>,
+    /// Spread paths over lanes that are left empty, for `dfsssp`: fewer packets wait for each other
+    #[arg(long)]
+    pub spread_lanes: bool,
+    /// Make the layers of `nue` by search alone, on trees too: for comparisons with the dissertation
+    #[arg(long)]
+    pub plain_search: bool,
+}
+
 /// Options of the engines.
 #[derive(Debug, Clone, Default, Args)]
 pub struct RouteArgs {
@@ -55,32 +80,14 @@ pub struct RouteArgs {
     /// List of running jobs, for engines that balance jobs: a host and its job on each line, or the output of squeue
     #[arg(long, value_name = "FILE")]
     pub jobs: Option<PathBuf>,
-    /// File with the ports of switches in the order of dimensions, for `dor`: a GUID and its ports on each line, as
-    /// OpenSM's dimn_ports_file
-    #[arg(long, value_name = "FILE")]
-    pub dimension_ports: Option<PathBuf>,
-    /// File with forwarding tables for the engine `file` (opensm-lfts.dump, output of dump_lfts)
-    #[arg(long, value_name = "FILE")]
-    pub tables: Option<PathBuf>,
-    /// File with the service level of each path of --tables (psl): the number of its lane, for the engine `file`
-    #[arg(long, value_name = "FILE", requires = "tables")]
-    pub levels: Option<PathBuf>,
     /// What to do about hosts of --jobs that the fabric does not have
     #[arg(long, value_name = "WHAT", value_enum, default_value_t, requires = "jobs")]
     pub missing: MissingHosts,
     /// What the lane of a path may depend on, for engines that have a choice
     #[arg(long, value_name = "WHAT", value_enum, default_value_t)]
     pub lanes_by: LanesByChoice,
-    /// Description of the torus or mesh for torus2qos, as OpenSM's torus-2QoS.conf; without it, coordinates come from the
-    /// cabling
-    #[arg(long, value_name = "FILE")]
-    pub torus: Option<PathBuf>,
-    /// Spread paths over lanes that are left empty, for `dfsssp`: fewer packets wait for each other
-    #[arg(long)]
-    pub spread_lanes: bool,
-    /// Make the layers of `nue` by search alone, on trees too: for comparisons with the dissertation
-    #[arg(long)]
-    pub plain_search: bool,
+    #[command(flatten)]
+    pub input: EngineInputArgs,
     /// Certify paths from and to switches too
     #[arg(long)]
     pub switches: bool,
@@ -96,6 +103,20 @@ impl FailArgs {
     }
 }
 
+impl EngineInputArgs {
+    pub fn options(&self) -> EngineOptions {
+        EngineOptions {
+            dimension_ports: self.dimension_ports.clone(),
+            tables: self.tables.clone(),
+            levels: self.levels.clone(),
+            torus: self.torus.clone(),
+            spread_lanes: self.spread_lanes,
+            plain_search: self.plain_search,
+            ..EngineOptions::default()
+        }
+    }
+}
+
 impl RouteArgs {
     pub fn options(&self) -> EngineOptions {
         EngineOptions {
@@ -104,16 +125,11 @@ impl RouteArgs {
             compute_nodes: self.compute_nodes.clone(),
             io_nodes: self.io_nodes.clone(),
             jobs: self.jobs.clone(),
-            dimension_ports: self.dimension_ports.clone(),
-            tables: self.tables.clone(),
-            levels: self.levels.clone(),
             skips_missing: self.missing == MissingHosts::Skip,
             lanes_by: self.lanes_by.into(),
-            torus: self.torus.clone(),
-            spread_lanes: self.spread_lanes,
-            plain_search: self.plain_search,
             switches: self.switches,
             lanes_in_force: self.lanes_in_force,
+            ..self.input.options()
         }
     }
 }

@@ -52,7 +52,7 @@ pub struct SimulateArgs {
     /// Run the fabric for other processes, behind a Unix socket at this path
     #[arg(long, value_name = "SOCKET", conflicts_with_all = ["pattern", "time_ns", "until_steady", "engine", "lanes",
         "lanes_in_force", "fail", "fail_random", "seed", "load", "host_limit", "payload", "buffer", "output_buffer", "lanes_spread", "flight", "forwarding", "spots", "share", "slow_level",
-        "message", "among", "beside", "switch_load", "every", "top"])]
+        "message", "among", "beside", "switch_load", "switch_level", "every", "top", "dimension_ports", "tables", "levels", "torus", "spread_lanes", "plain_search"])]
     pub serve: Option<PathBuf>,
     /// Run traffic: uniform, shift, hotspot, centric, permutation, ring, or flows=FILE with a flow 'SRC DST' on each
     /// line

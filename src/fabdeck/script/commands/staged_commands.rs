@@ -82,13 +82,13 @@ fn shared_flags(args: &RoutePlanArgs) -> Vec<String> {
 fn route_flags(args: &RoutePlanArgs) -> Vec<String> {
     let files = [
         ("--roots", &args.route.roots),
-        ("--torus", &args.route.torus),
+        ("--torus", &args.route.input.torus),
         ("--compute-nodes", &args.route.compute_nodes),
         ("--io-nodes", &args.route.io_nodes),
         ("--jobs", &args.route.jobs),
-        ("--dimension-ports", &args.route.dimension_ports),
-        ("--tables", &args.route.tables),
-        ("--levels", &args.route.levels),
+        ("--dimension-ports", &args.route.input.dimension_ports),
+        ("--tables", &args.route.input.tables),
+        ("--levels", &args.route.input.levels),
     ];
     let files =
         files.into_iter().filter_map(|(flag, file)| Some([flag.to_owned(), quote_path(file.as_deref()?)]));
@@ -98,7 +98,10 @@ fn route_flags(args: &RoutePlanArgs) -> Vec<String> {
         true => None,
         false => by.to_possible_value().map(|by| to_strings(&["--lanes-by", by.get_name()])),
     };
-    let switches = [("--spread-lanes", args.route.spread_lanes), ("--plain-search", args.route.plain_search)];
+    let switches = [
+        ("--spread-lanes", args.route.input.spread_lanes),
+        ("--plain-search", args.route.input.plain_search),
+    ];
     let switches = switches.into_iter().filter(|(_, given)| *given).map(|(flag, _)| flag.to_owned());
     lanes.into_iter().chain(files.flatten()).chain(by.into_iter().flatten()).chain(switches).collect()
 }

@@ -6,10 +6,11 @@ use std::time::Duration;
 use clap::Args;
 
 use super::check;
+use super::route_args::EngineInputArgs;
 use crate::catalogue::exit::Exit;
 use crate::catalogue::failure::Failure;
 use crate::operations::lanes::lane_choice::LaneChoice;
-use crate::operations::preview::engine_request::MarkRequest;
+use crate::operations::preview::engine_request::{EngineOptions, MarkRequest};
 use crate::operations::traffic::traffic_run::{
     DeadlockReport, FlowRate, HostRate, RateSample, TrafficReport, TrafficRunEnd,
 };
@@ -36,8 +37,10 @@ pub struct TrafficArgs {
     pub engine: Option<String>,
     /// Largest number of lanes that routes of an engine may use (default: 8, or fewer if ports have fewer; 4 if no
     /// adapter port reports its number)
-    #[arg(long, value_name = "K", value_parser = clap::value_parser!(u8).range(1..=15))]
+    #[arg(long, value_name = "K", requires = "engine", value_parser = clap::value_parser!(u8).range(1..=15))]
     pub lanes: Option<u8>,
+    #[command(flatten)]
+    pub input: EngineInputArgs,
     /// How the service levels of the paths in force are determined
     #[arg(long, value_name = "HOW")]
     pub lanes_in_force: Option<LaneChoice>,
@@ -118,6 +121,12 @@ pub fn run(
              processes"
         )));
     };
+    if args.engine.is_none() && args.input != EngineInputArgs::default() {
+        return Err(Failure::usage(
+            "FD-7807: --tables, --levels, --torus, --dimension-ports, --spread-lanes and --plain-search are for an engine: name it \
+             with --engine",
+        ));
+    }
     let study = study_traffic(&mut context.operation(), &traffic_request(pattern, args))?;
     write(context, pattern, &study)?;
     let concluded = context.conclude(&study.snapshot);
@@ -154,7 +163,10 @@ fn traffic_request<'a>(pattern: &'a str, args: &'a TrafficArgs) -> TrafficReques
         rows: args.top,
         spread: args.lanes_spread,
         routes: match &args.engine {
-            Some(id) => TrafficRouteChoice::Engine { id, lanes: args.lanes },
+            Some(id) => {
+                let options = EngineOptions { lanes: args.lanes, ..args.input.options() };
+                TrafficRouteChoice::Engine { id, options: Box::new(options) }
+            }
             None => TrafficRouteChoice::InForce(args.lanes_in_force),
         },
         marks: MarkRequest { elements: args.fail.clone(), random: args.fail_random, seed: args.seed },

@@ -15,11 +15,11 @@ pub const PLOT_STYLE: &str = r#"
 .figure .title{font-size:16px;font-weight:600}.figure .soft{fill:var(--plot-dim)}
 .figure .end{text-anchor:end}.figure .mid{text-anchor:middle}
 .figure .paper{fill:var(--plot-paper)}.figure .lines{stroke:var(--plot-lines)}.figure .rule{stroke:var(--plot-rule)}
-.figure .curve{fill:none;stroke:currentColor;stroke-width:1.6}
+.figure .trend{fill:none;stroke:currentColor;stroke-width:1.6}
 .figure .range{stroke:currentColor;stroke-width:1.2}
 .figure .solid{fill:currentColor;stroke:currentColor}
 .figure .outline{fill:var(--plot-paper);stroke:currentColor;stroke-width:1.4}
-.figure .bar{fill:currentColor;fill-opacity:.3;stroke:currentColor}
+.figure .column{fill:currentColor;fill-opacity:.3;stroke:currentColor}
 .figure .ring{fill:none;stroke:var(--plot-text);stroke-width:1.4}
 .figure .s0{color:var(--plot-0)}.figure .s1{color:var(--plot-1)}.figure .s2{color:var(--plot-2)}.figure .s3{color:var(--plot-3)}
 .figure .s4{color:var(--plot-4)}.figure .s5{color:var(--plot-5)}.figure .s6{color:var(--plot-6)}.figure .s7{color:var(--plot-7)}
@@ -38,6 +38,19 @@ summary{cursor:pointer;color:var(--accent);margin-top:.75rem}
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::operations::report::page_style::STYLE;
+
+    /// Figures stand in a page whose own classes would reshape them.
+    #[test]
+    fn no_class_of_a_figure_is_one_of_the_page() {
+        let classes =
+            PLOT_STYLE.split(".figure .").skip(1).filter_map(|rest| rest.split(['{', ',', '.', ' ']).next());
+        let classes: Vec<&str> = classes.collect();
+        assert!(classes.contains(&"column"), "{classes:?}");
+        for class in classes {
+            assert!(!STYLE.contains(&format!("\n.{class}{{")), "{class}");
+        }
+    }
 
     #[test]
     fn all_colours_are_those_of_the_themes() {

@@ -198,7 +198,7 @@ impl<'f> Drawing<'f> {
 
     fn draw_bar(&self, page: &mut HtmlWriter, bar: MeanInterval, (x, width): (f64, f64), style: usize) {
         let top = self.at_y(bar.mean);
-        draw_rectangle(page, "bar", [x - width / 2.0, top, width, TOP + HEIGHT - top]);
+        draw_rectangle(page, "column", [x - width / 2.0, top, width, TOP + HEIGHT - top]);
         if bar.margin.is_some() {
             self.draw_range(page, x, (bar.low().max(self.y.from), bar.high()), width / 4.0);
         }
@@ -210,7 +210,7 @@ impl<'f> Drawing<'f> {
         let half = width / 2.0;
         self.draw_range(page, x, (quartiles[0], quartiles[1]), half / 2.0);
         self.draw_range(page, x, (quartiles[3], quartiles[4]), half / 2.0);
-        draw_rectangle(page, "bar", [x - half, q3, width, (q1 - q3).max(0.5)]);
+        draw_rectangle(page, "column", [x - half, q3, width, (q1 - q3).max(0.5)]);
         draw_line(page, "range", [x - half, median, x + half, median]);
         if least - most > 2.0 {
             draw_mark(page, style, (x, median));
@@ -258,7 +258,7 @@ impl<'f> Drawing<'f> {
             let places: Vec<String> =
                 line.iter().map(|(x, y)| format!("{} {}", number(*x), number(*y))).collect();
             let path = format!("M{}", places.join("L"));
-            page.element("path", &[("class", "curve"), ("d", &path), ("stroke-dasharray", dash(style))], "");
+            page.element("path", &[("class", "trend"), ("d", &path), ("stroke-dasharray", dash(style))], "");
         }
         for point in &curve.points {
             let (x, y) = place(point.x, point.y);
@@ -278,7 +278,7 @@ impl<'f> Drawing<'f> {
             if is_curves {
                 let path = format!("M{} {}H{}", number(*x - 2.0), number(y - 4.0), number(*x + 22.0));
                 let attributes =
-                    [("class", "curve"), ("d", path.as_str()), ("stroke-dasharray", dash(series.style))];
+                    [("class", "trend"), ("d", path.as_str()), ("stroke-dasharray", dash(series.style))];
                 page.element("path", &attributes, "");
             }
             draw_mark(page, series.style, (*x + 10.0, y - 4.0));

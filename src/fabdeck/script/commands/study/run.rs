@@ -105,6 +105,7 @@ fn run(context: &mut Context<'_, '_>, args: &StudyRunArgs) -> Result<Exit, Failu
     }
     lines.push(("found", format!("{} had a result before", number(report.found))));
     lines.push(("ran", status_words(&report.statuses)));
+    lines.extend(report.common_reason.map(|why| ("most often", why)));
     if report.left > 0 {
         let why = if report.stopped { "the run was ended" } else { "their real time ended" };
         lines.push(("left", format!("{}: {why}; the same command continues", number(report.left))));

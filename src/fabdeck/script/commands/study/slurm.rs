@@ -8,7 +8,8 @@ use crate::catalogue::danger::Danger;
 use crate::catalogue::exit::Exit;
 use crate::catalogue::failure::Failure;
 use crate::operations::study::open_study::{OpenStudy, open_to_run};
-use crate::operations::study::slurm_script::{ArrayOptions, USUAL_ARRAY_SIZE, write_script};
+use crate::operations::study::slurm_script::{ArrayOptions, USUAL_ARRAY_SIZE, slurm_seconds, write_script};
+use crate::operations::study::study_status::time_words;
 use crate::script::answer::json_answer;
 use crate::script::command_entry::{CommandEntry, CommandFunction, OptionUse};
 use crate::script::context::Context;
@@ -47,8 +48,11 @@ pub struct StudySlurmArgs {
     /// Partition of the tasks
     #[arg(long, value_name = "NAME")]
     pub partition: Option<String>,
+    /// Memory of a task: 1G (default: what the cluster gives)
+    #[arg(long, value_name = "SIZE", value_parser = slurm_memory)]
+    pub memory: Option<String>,
     /// Time of a task, as Slurm writes it
-    #[arg(long, value_name = "TIME", default_value = "04:00:00")]
+    #[arg(long, value_name = "TIME", default_value = "04:00:00", value_parser = |text: &str| slurm_seconds(text).map(|_| text.to_owned()))]
     pub time: String,
     /// Replace the study of the folder; results of cells that both have stay
     #[arg(long)]
@@ -63,6 +67,15 @@ json_answer! {
     }
 }
 
+/// Accepts a number of megabytes, or one with a unit.
+fn slurm_memory(text: &str) -> Result<String, String> {
+    let digits = text.strip_suffix(['K', 'M', 'G', 'T']).unwrap_or(text);
+    let is_number = !digits.is_empty() && digits.bytes().all(|sign| sign.is_ascii_digit());
+    is_number
+        .then(|| text.to_owned())
+        .ok_or_else(|| format!("'{text}' is no memory of Slurm: write 1G or 800M"))
+}
+
 fn run(context: &mut Context<'_, '_>, args: &StudySlurmArgs) -> Result<Exit, Failure> {
     let OpenStudy { plan, folder } =
         open_to_run(&mut context.operation(), args.study.as_deref(), args.output.as_deref(), args.update)?;
@@ -74,10 +87,19 @@ fn run(context: &mut Context<'_, '_>, args: &StudySlurmArgs) -> Result<Exit, Fai
             at_once: args.at_once,
             max_array_size: args.max_array_size,
             partition: args.partition.as_deref(),
+            memory: args.memory.as_deref(),
             time: &args.time,
             program: &program,
         },
     )?;
+    let (wall, time) = (plan.study.settings.wall, slurm_seconds(&args.time).unwrap_or(0));
+    if wall.as_secs() > time {
+        context.output.print_message(&format!(
+            "a cell may take {} (`wall` of the study) and a task only {}: longer cells never end; give more --time",
+            time_words(wall.as_secs_f64()),
+            time_words(time as f64)
+        ));
+    }
     match context.output.json {
         true => {
             let cells = plan.cell_count() as u64;

@@ -96,7 +96,7 @@ fn run(context: &mut Context<'_, '_>, args: &StudyTableArgs) -> Result<Exit, Fai
         context.output.print_message(&format!("{cells} no result yet; `study run` continues"));
     }
     let unread = table.segments.damaged + table.segments.foreign;
-    if unread > 0 && !context.output.json {
+    if unread > 0 && missing > 0 && !context.output.json {
         context
             .output
             .print_message("some results cannot be read (`study status` counts them); their cells run again");
