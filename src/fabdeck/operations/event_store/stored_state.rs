@@ -1,0 +1,217 @@
+//! Everything that batches add up to. The file `ledger` has it up to a batch, and the log has the batches after it.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use fabdeck_change::{ChainHash, ChainedLines, chain_line};
+use serde::{Deserialize, Serialize};
+
+use super::error_counters::ErrorCounters;
+use super::event_log::read_batches;
+use super::store_error::StoreError;
+use super::stored_batch::{LinkEnds, OpenChange, OpenProblem, StoredBatch, StoredEvent};
+use crate::operations::ledger::cable_history::CableHistory;
+use crate::operations::ledger::link_ledger::LinkLedger;
+use crate::system::store_disk::StoreDisk;
+use fabdeck_fabric::Guid;
+use fabdeck_fabric::observe::PortIdentity;
+
+/// The file with the state.
+pub const LEDGER_FILE: &str = "ledger";
+
+const SCHEMA: &str = "fabdeck.link-ledger/1";
+
+/// How often the state is read anew if the writer replaces it meanwhile.
+const MAX_ATTEMPTS: u32 = 5;
+
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct StoredState {
+    /// The last batch in it.
+    pub batch: u64,
+    /// The number of the last event.
+    pub event: u64,
+    pub time_ms: i64,
+    pub is_unreadable: bool,
+    pub problems: BTreeMap<String, OpenProblem>,
+    pub changes: BTreeMap<String, OpenChange>,
+    pub ports: BTreeMap<PortIdentity, ErrorCounters>,
+    pub nodes: BTreeSet<Guid>,
+    pub links: BTreeSet<LinkEnds>,
+    pub ledger: LinkLedger,
+}
+
+/// A line of the file.
+#[derive(Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum StateLine {
+    Head {
+        schema: String,
+        batch: u64,
+        event: u64,
+        time_ms: i64,
+        is_unreadable: bool,
+    },
+    Problem(String, OpenProblem),
+    Change(String, OpenChange),
+    Nodes(Vec<Guid>),
+    Links(Vec<LinkEnds>),
+    Ports(Vec<(PortIdentity, ErrorCounters)>),
+    Cable(Box<CableHistory>),
+    /// The last line: a file without it is cut off.
+    End {
+        cables: usize,
+    },
+}
+
+/// Entries on a line of a list.
+const LIST_LINE: usize = 1000;
+
+impl StoredState {
+    /// Adds a batch. One that is in the state already changes nothing.
+    pub fn apply(&mut self, batch: &StoredBatch) {
+        if batch.batch <= self.batch {
+            return;
+        }
+        (self.batch, self.time_ms) = (batch.batch, batch.time_ms);
+        for stored in &batch.events {
+            self.apply_event(stored);
+        }
+        for cable in &batch.cables {
+            self.ledger.apply(&cable.place, &cable.counts, batch.time_ms);
+        }
+        self.ports.extend(batch.ports.iter().cloned());
+        self.nodes.extend(&batch.nodes);
+        for ends in &batch.links_down {
+            self.links.remove(ends);
+        }
+        self.links.extend(&batch.links_up);
+    }
+
+    fn apply_event(&mut self, stored: &StoredEvent) {
+        let StoredEvent { event, problem, change } = stored;
+        self.event = self.event.max(event.number);
+        let id = event.subject.clone();
+        match (event.kind.as_str(), problem, change) {
+            (_, Some(problem), _) => drop(self.problems.insert(id, problem.clone())),
+            (_, _, Some(change)) => drop(self.changes.insert(id, change.clone())),
+            ("problem-ended", ..) => drop(self.problems.remove(&id)),
+            ("change-decided", ..) => drop(self.changes.remove(&id)),
+            ("fabric-unreadable", ..) => self.is_unreadable = true,
+            ("fabric-readable", ..) => self.is_unreadable = false,
+            _ => {}
+        }
+    }
+
+    /// The state as bytes of its file.
+    pub fn encode(&self) -> serde_json::Result<String> {
+        let mut text = String::new();
+        let mut link = ChainHash::default();
+        let mut add = |line: &StateLine| -> serde_json::Result<()> {
+            let (line, next) = chain_line(link, &serde_json::to_string(line)?);
+            text += &line;
+            link = next;
+            Ok(())
+        };
+        let Self { batch, event, time_ms, is_unreadable, .. } = *self;
+        add(&StateLine::Head { schema: SCHEMA.to_owned(), batch, event, time_ms, is_unreadable })?;
+        for (id, problem) in &self.problems {
+            add(&StateLine::Problem(id.clone(), problem.clone()))?;
+        }
+        for (id, change) in &self.changes {
+            add(&StateLine::Change(id.clone(), change.clone()))?;
+        }
+        let nodes: Vec<Guid> = self.nodes.iter().copied().collect();
+        nodes.chunks(LIST_LINE).try_for_each(|some| add(&StateLine::Nodes(some.to_vec())))?;
+        let links: Vec<LinkEnds> = self.links.iter().copied().collect();
+        links.chunks(LIST_LINE).try_for_each(|some| add(&StateLine::Links(some.to_vec())))?;
+        let ports: Vec<_> = self.ports.iter().map(|(port, values)| (*port, values.clone())).collect();
+        ports.chunks(LIST_LINE).try_for_each(|some| add(&StateLine::Ports(some.to_vec())))?;
+        let mut cables = 0;
+        for cable in self.ledger.histories() {
+            add(&StateLine::Cable(Box::new(cable.clone())))?;
+            cables += 1;
+        }
+        add(&StateLine::End { cables })?;
+        Ok(text)
+    }
+
+    /// Reads the bytes of the file.
+    fn decode(bytes: &[u8], place: &str) -> Result<Self, StoreError> {
+        let foreign = |what: String| StoreError::Foreign { place: format!("{place}/{LEDGER_FILE}"), what };
+        let lines = ChainedLines::read(bytes)
+            .map_err(|error| StoreError::Damaged { place: place.to_owned(), error })?;
+        let (mut state, mut cables, mut is_whole) = (Self::default(), Vec::new(), false);
+        for (at, (offset, line)) in lines.lines.iter().enumerate() {
+            let line: StateLine = serde_json::from_str(line)
+                .map_err(|error| foreign(format!("offset {offset}: the line is not understood: {error}")))?;
+            match line {
+                StateLine::Head { schema, batch, event, time_ms, is_unreadable } => {
+                    if schema != SCHEMA || at > 0 {
+                        return Err(foreign(format!("its schema is {schema}")));
+                    }
+                    state = Self { batch, event, time_ms, is_unreadable, ..Self::default() };
+                }
+                StateLine::Problem(id, problem) => drop(state.problems.insert(id, problem)),
+                StateLine::Change(id, change) => drop(state.changes.insert(id, change)),
+                StateLine::Nodes(nodes) => state.nodes.extend(nodes),
+                StateLine::Links(links) => state.links.extend(links),
+                StateLine::Ports(ports) => state.ports.extend(ports),
+                StateLine::Cable(cable) => cables.push(*cable),
+                StateLine::End { cables: wanted } => is_whole = wanted == cables.len(),
+            }
+        }
+        if !is_whole {
+            return Err(foreign("it has no end".to_owned()));
+        }
+        state.ledger = LinkLedger::from_histories(cables);
+        Ok(state)
+    }
+
+    /// Reads the state of a store with all batches. `report` gets what is damaged in the log.
+    pub fn load(
+        disk: &dyn StoreDisk,
+        place: &str,
+        report: &mut dyn FnMut(String),
+    ) -> Result<Self, StoreError> {
+        let failed = |error| StoreError::Disk { place: place.to_owned(), what: "read", error };
+        for attempt in 1.. {
+            let mut state = match disk.read(LEDGER_FILE, 0) {
+                Err(error) if error.kind() == std::io::ErrorKind::NotFound => Self::default(),
+                read => Self::decode(&read.map_err(failed)?, place)?,
+            };
+            let batches = read_batches(disk, state.batch, place, report)?;
+            // The writer replaced the state meanwhile, and deleted segments that were not read.
+            let is_gap = batches.first().is_some_and(|first| first.batch > state.batch + 1);
+            if is_gap && attempt < MAX_ATTEMPTS {
+                continue;
+            }
+            batches.iter().for_each(|batch| state.apply(batch));
+            return Ok(state);
+        }
+        Ok(Self::default())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::operations::ledger::cable_history::{CableCounts, CablePlace};
+    use fabdeck_fabric::PortNum;
+
+    #[test]
+    fn a_state_is_read_as_it_was_written_and_a_part_of_it_is_refused() {
+        let end = |node| ((Guid(node), PortNum(1)), format!("n{node}"), None);
+        let place = CablePlace::new(end(1), end(2));
+        let mut state = StoredState { batch: 7, event: 9, time_ms: 5, ..StoredState::default() };
+        state.links.insert(place.ends);
+        state.nodes.extend((0..2500).map(Guid));
+        state.changes.insert("c".into(), OpenChange { number: 1, overdue: true });
+        state.ledger.apply(&place, &CableCounts { problems: 1, ..CableCounts::default() }, 5);
+        let text = state.encode().unwrap();
+        assert_eq!(StoredState::decode(text.as_bytes(), "p").unwrap(), state);
+        let lines: Vec<&str> = text.split_inclusive('\n').collect();
+        for end in 0..lines.len() {
+            assert!(StoredState::decode(lines[..end].concat().as_bytes(), "p").is_err(), "{end}");
+        }
+        assert!(StoredState::decode(text.replace("n1", "n3").as_bytes(), "p").is_err());
+    }
+}
