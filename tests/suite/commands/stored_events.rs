@@ -204,33 +204,43 @@ fn serve(site: &Site, socket: &Path) -> Running {
     Running(server)
 }
 
+/// A story in which two cables go down eight times each, from a time on.
+fn flapping_story(from_ms: u64) -> String {
+    let flaps = |port: &'static str, at: u64| {
+        (0..8).flat_map(move |flap| {
+            let at = at + flap * 180;
+            [(at, format!("{at}ms down {port}\n")), (at + 90, format!("{}ms up {port}\n", at + 90))]
+        })
+    };
+    let mut lines: Vec<(u64, String)> =
+        flaps("leaf0/4", from_ms).chain(flaps("leaf2/5", from_ms + 70)).collect();
+    lines.sort();
+    lines.into_iter().map(|(_, line)| line).collect()
+}
+
 /// Links flap while the watch is killed and started again: each time that a link went down is in the ledger once, and the
 /// stored events have each number once.
 #[test]
 fn a_watch_that_is_killed_again_and_again_knows_every_flap() {
-    let flaps = |port: &str, at: u64| {
-        (0..8)
-            .map(|flap| format!("{}ms down {port}\n{}ms up {port}\n", at + flap * 180, at + flap * 180 + 90))
-            .collect::<String>()
-    };
-    let mut lines: Vec<(u64, String)> = Vec::new();
-    for story in [flaps("leaf0/4", 1500), flaps("leaf2/5", 1570)] {
-        let at = |line: &str| line.split("ms").next().unwrap().parse::<u64>().unwrap();
-        lines.extend(story.lines().map(|line| (at(line), line.to_owned())));
-    }
-    lines.sort();
-    let site = Site::new(&lines.iter().map(|(_, line)| format!("{line}\n")).collect::<String>());
+    // A machine that is busy may need longer until the first watch has read the fabric.
+    let done = [1500, 5000, 20_000].into_iter().any(watch_killed_over_story);
+    assert!(done, "no watch was fast enough");
+}
+
+/// Returns false if the first watch had not read the fabric when the story began.
+fn watch_killed_over_story(from_ms: u64) -> bool {
+    let site = Site::new(&flapping_story(from_ms));
     let socket = site.home.path().join("fabric.sock");
-    let _server = serve(&site, &socket);
     let begun = Instant::now();
+    let _server = serve(&site, &socket);
     let source = format!("sim:{}", socket.display());
     let watch = || {
         let mut command = site.command(&["--source", &source, "watch", "--interval", "50ms"]);
         Running(command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap())
     };
     let stored = || {
-        let folder =
-            fs::read_dir(site.home.path().join("fabdeck/watch")).into_iter().flatten().flatten().next();
+        let folders = fs::read_dir(site.home.path().join("fabdeck/watch"));
+        let folder = folders.into_iter().flatten().flatten().next();
         folder.is_some_and(|folder| folder.path().join("events-000000000001.log").exists())
     };
     let mut running = watch();
@@ -238,35 +248,37 @@ fn a_watch_that_is_killed_again_and_again_knows_every_flap() {
         assert!(begun.elapsed() < PATIENCE, "nothing is stored");
         std::thread::sleep(Duration::from_millis(5));
     }
+    if begun.elapsed() + Duration::from_millis(100) > Duration::from_millis(from_ms) {
+        return false;
+    }
     let mut kills = 0;
-    while begun.elapsed() < Duration::from_millis(3200) {
+    while begun.elapsed() < Duration::from_millis(from_ms + 1600) {
         std::thread::sleep(Duration::from_millis(90 + kills * 37 % 200));
         drop(running);
         kills += 1;
         running = watch();
     }
-    // The last watch sees what is left, and ends in order.
     let downs = || {
         let ledger = site.json(&["ledger", "--json"]);
-        let rows = ledger["rows"].as_array().unwrap().clone();
-        let of = |row: &Value| (row["ends"].clone().to_string(), row["downs"].as_u64().unwrap());
-        rows.iter().map(of).collect::<BTreeMap<String, u64>>()
+        let rows = ledger["rows"].as_array().unwrap();
+        rows.iter().map(|row| row["downs"].as_u64().unwrap()).collect::<Vec<u64>>()
     };
-    while downs().values().sum::<u64>() < 16 {
-        assert!(begun.elapsed() < Duration::from_secs(20), "after {kills} kills: {:?}", downs());
+    while downs().iter().sum::<u64>() < 16 {
+        assert!(begun.elapsed() < PATIENCE, "after {kills} kills: {:?}", downs());
         std::thread::sleep(Duration::from_millis(100));
     }
-    assert_eq!(downs().into_values().collect::<Vec<_>>(), [8, 8], "after {kills} kills");
+    assert_eq!(downs(), [8, 8], "after {kills} kills");
     let events = site.json(&["events", "--json"]);
     let rows = events["rows"].as_array().unwrap();
     let numbers: Vec<u64> = rows.iter().map(|row| row["number"].as_u64().unwrap()).collect();
     assert_eq!(numbers, (1..=numbers.len() as u64).collect::<Vec<_>>());
     // A link never goes down or comes up twice in a row.
-    let mut last: BTreeMap<String, bool> = BTreeMap::new();
-    for row in rows.iter().filter(|row| ["link-down", "link-up"].contains(&row["kind"].as_str().unwrap())) {
-        let (link, is_down) = (row["text"].as_str().unwrap().to_owned(), row["kind"] == "link-down");
-        assert_ne!(last.insert(link, is_down), Some(is_down), "{rows:#?}");
+    let mut last: BTreeMap<&str, &Value> = BTreeMap::new();
+    for row in rows.iter().filter(|row| row["kind"] == "link-down" || row["kind"] == "link-up") {
+        let before = last.insert(row["text"].as_str().unwrap(), &row["kind"]);
+        assert_ne!(before, Some(&row["kind"]), "{rows:#?}");
     }
+    true
 }
 
 /// New events are printed as they come, and a signal ends it.

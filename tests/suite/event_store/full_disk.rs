@@ -17,7 +17,7 @@ fn a_full_disk_loses_nothing() {
         let (mut all, mut failures) = (Vec::new(), 0);
         for step in 0..60 {
             match step {
-                15 => disk.lock().room = Some(disk.bytes() + world.rng.below(3000) as usize),
+                15 => disk.lock().room = Some(disk.bytes() + world.rng.draw_below(3000) as usize),
                 45 => disk.lock().room = None,
                 _ => {}
             }

@@ -56,8 +56,8 @@ fn try_seed(seed: u64) -> usize {
     while step < STEPS {
         {
             let mut files = disk.lock();
-            files.fuse = Some(world.rng.below(12) as usize);
-            files.torn = world.rng.below(101) as usize;
+            files.fuse = Some(world.rng.draw_below(12) as usize);
+            files.torn = world.rng.draw_below(101) as usize;
         }
         step = run(&mut world, &disk, &mut store, (step, &mut published));
         let is_killed = std::mem::take(&mut disk.lock().is_dead);

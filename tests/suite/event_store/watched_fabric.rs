@@ -42,7 +42,8 @@ impl WatchedFabric {
         // Some ports counted before the watch began.
         let ports = look.fabric().ports().filter(|(_, port)| port.peer.is_some());
         let identity = |port| fabdeck::operations::watch::port_values::port_identity(look.fabric(), port);
-        let counters = ports.map(|(id, _)| (identity(id), [rng.below(3) * 50, rng.below(2)])).collect();
+        let counters =
+            ports.map(|(id, _)| (identity(id), [rng.draw_below(3) * 50, rng.draw_below(2)])).collect();
         Self { counters, truth: BTreeMap::new(), links, time_ms: BEGUN_MS, rng, look }
     }
 
@@ -67,19 +68,19 @@ impl WatchedFabric {
     pub fn pass(&mut self) -> Vec<LinkEnds> {
         self.time_ms += SWEEP_MS;
         let mut found = Vec::new();
-        for _ in 0..self.rng.below(3) {
-            let ends = self.links[self.rng.below(self.links.len() as u64) as usize];
+        for _ in 0..self.rng.draw_below(3) {
+            let ends = self.links[self.rng.draw_below(self.links.len() as u64) as usize];
             let truth = self.truth.entry(ends).or_default();
-            if self.rng.below(2) == 0 {
-                let errors = 1 + self.rng.below(1000);
-                let end = ends[self.rng.below(2) as usize];
+            if self.rng.draw_below(2) == 0 {
+                let errors = 1 + self.rng.draw_below(1000);
+                let end = ends[self.rng.draw_below(2) as usize];
                 self.counters.get_mut(&end).unwrap()[0] += errors;
                 truth[0] += errors;
             } else {
                 ends.iter().for_each(|end| self.counters.get_mut(end).unwrap()[1] += 1);
                 truth[1] += 1;
                 // A sweep finds some of them down; the counters have all.
-                found.extend((self.rng.below(2) == 0).then_some(ends));
+                found.extend((self.rng.draw_below(2) == 0).then_some(ends));
             }
         }
         found
@@ -97,7 +98,7 @@ impl WatchedFabric {
             subject: "some".into(),
             elements: vec!["link:leaf0[1]".into()],
         };
-        (0..self.rng.below(3))
+        (0..self.rng.draw_below(3))
             .map(|at| StoredEvent { event: event(at), problem: None, change: None })
             .collect()
     }

@@ -5,9 +5,9 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use serde::{Deserialize, Serialize};
 
+use fabdeck_fabric::Fabric;
 use fabdeck_fabric::counters::{growth_between, link_error_growth, sample_port};
 use fabdeck_fabric::observe::{Counter, CounterValues, PortIdentity, Sweep};
-use fabdeck_fabric::{Fabric, Guid};
 
 /// The error counters of a port that are not 0, by name.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
@@ -78,17 +78,21 @@ impl ErrorCounterWatch {
         Self { ports: stored.iter().map(follow).collect(), changed: BTreeSet::new() }
     }
 
-    /// Takes up a sweep; returns the nodes whose counters were never read before. What these had counted before is no growth.
-    pub fn observe(&mut self, fabric: &Fabric, sweep: &Sweep, known: &BTreeSet<Guid>) -> BTreeSet<Guid> {
+    /// Takes up a sweep; returns the ports whose counters were never read before. What these had counted before is no growth.
+    pub fn observe(
+        &mut self,
+        fabric: &Fabric,
+        sweep: &Sweep,
+        known: &BTreeSet<PortIdentity>,
+    ) -> BTreeSet<PortIdentity> {
         let mut new = BTreeSet::new();
         for sample in &sweep.samples {
             let Some(port) = sample_port(fabric, sample).map(|port| fabric.port(port)) else { continue };
-            let node = fabric.node(port.node).guid();
-            let is_known = known.contains(&node);
+            let identity = (fabric.node(port.node).guid(), port.number);
+            let is_known = known.contains(&identity);
             if !is_known {
-                new.insert(node);
+                new.insert(identity);
             }
-            let identity = (node, port.number);
             let is_zero = values_of(&sample.values).all(|(_, value)| value == 0);
             if is_zero && !self.ports.contains_key(&identity) {
                 continue;

@@ -6,7 +6,6 @@ use super::error_counters::ErrorCounters;
 use super::watch_event::WatchEvent;
 use crate::operations::health::problem::ProblemSeverity;
 use crate::operations::ledger::cable_history::{CableCounts, CablePlace};
-use fabdeck_fabric::Guid;
 use fabdeck_fabric::observe::PortIdentity;
 
 /// The ends of a link, the lower one first.
@@ -63,9 +62,9 @@ pub struct StoredBatch {
     /// Error counters of ports whose values changed.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub ports: Vec<(PortIdentity, ErrorCounters)>,
-    /// Nodes whose counters were read for the first time.
+    /// Ports whose counters were read for the first time.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub nodes: Vec<Guid>,
+    pub new_ports: Vec<PortIdentity>,
     /// Links that are new, and those that are gone.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub links_up: Vec<LinkEnds>,
@@ -86,7 +85,7 @@ impl StoredBatch {
         self.events.is_empty()
             && self.cables.is_empty()
             && self.ports.is_empty()
-            && self.nodes.is_empty()
+            && self.new_ports.is_empty()
             && self.links_up.is_empty()
             && self.links_down.is_empty()
     }

@@ -12,7 +12,6 @@ use super::stored_batch::{LinkEnds, OpenChange, OpenProblem, StoredBatch, Stored
 use crate::operations::ledger::cable_history::CableHistory;
 use crate::operations::ledger::link_ledger::LinkLedger;
 use crate::system::store_disk::StoreDisk;
-use fabdeck_fabric::Guid;
 use fabdeck_fabric::observe::PortIdentity;
 
 /// The file with the state.
@@ -34,7 +33,8 @@ pub struct StoredState {
     pub problems: BTreeMap<String, OpenProblem>,
     pub changes: BTreeMap<String, OpenChange>,
     pub ports: BTreeMap<PortIdentity, ErrorCounters>,
-    pub nodes: BTreeSet<Guid>,
+    /// Ports whose counters were read.
+    pub known_ports: BTreeSet<PortIdentity>,
     pub links: BTreeSet<LinkEnds>,
     pub ledger: LinkLedger,
 }
@@ -52,7 +52,7 @@ enum StateLine {
     },
     Problem(String, OpenProblem),
     Change(String, OpenChange),
-    Nodes(Vec<Guid>),
+    KnownPorts(Vec<PortIdentity>),
     Links(Vec<LinkEnds>),
     Ports(Vec<(PortIdentity, ErrorCounters)>),
     Cable(Box<CableHistory>),
@@ -79,7 +79,7 @@ impl StoredState {
             self.ledger.apply(&cable.place, &cable.counts, batch.time_ms);
         }
         self.ports.extend(batch.ports.iter().cloned());
-        self.nodes.extend(&batch.nodes);
+        self.known_ports.extend(&batch.new_ports);
         for ends in &batch.links_down {
             self.links.remove(ends);
         }
@@ -119,8 +119,8 @@ impl StoredState {
         for (id, change) in &self.changes {
             add(&StateLine::Change(id.clone(), change.clone()))?;
         }
-        let nodes: Vec<Guid> = self.nodes.iter().copied().collect();
-        nodes.chunks(LIST_LINE).try_for_each(|some| add(&StateLine::Nodes(some.to_vec())))?;
+        let known: Vec<PortIdentity> = self.known_ports.iter().copied().collect();
+        known.chunks(LIST_LINE).try_for_each(|some| add(&StateLine::KnownPorts(some.to_vec())))?;
         let links: Vec<LinkEnds> = self.links.iter().copied().collect();
         links.chunks(LIST_LINE).try_for_each(|some| add(&StateLine::Links(some.to_vec())))?;
         let ports: Vec<_> = self.ports.iter().map(|(port, values)| (*port, values.clone())).collect();
@@ -152,7 +152,7 @@ impl StoredState {
                 }
                 StateLine::Problem(id, problem) => drop(state.problems.insert(id, problem)),
                 StateLine::Change(id, change) => drop(state.changes.insert(id, change)),
-                StateLine::Nodes(nodes) => state.nodes.extend(nodes),
+                StateLine::KnownPorts(ports) => state.known_ports.extend(ports),
                 StateLine::Links(links) => state.links.extend(links),
                 StateLine::Ports(ports) => state.ports.extend(ports),
                 StateLine::Cable(cable) => cables.push(*cable),
@@ -195,7 +195,7 @@ impl StoredState {
 mod tests {
     use super::*;
     use crate::operations::ledger::cable_history::{CableCounts, CablePlace};
-    use fabdeck_fabric::PortNum;
+    use fabdeck_fabric::{Guid, PortNum};
 
     #[test]
     fn a_state_is_read_as_it_was_written_and_a_part_of_it_is_refused() {
@@ -203,7 +203,7 @@ mod tests {
         let place = CablePlace::new(end(1), end(2));
         let mut state = StoredState { batch: 7, event: 9, time_ms: 5, ..StoredState::default() };
         state.links.insert(place.ends);
-        state.nodes.extend((0..2500).map(Guid));
+        state.known_ports.extend((0..2500).map(|node| (Guid(node), PortNum(1))));
         state.changes.insert("c".into(), OpenChange { number: 1, overdue: true });
         state.ledger.apply(&place, &CableCounts { problems: 1, ..CableCounts::default() }, 5);
         let text = state.encode().unwrap();

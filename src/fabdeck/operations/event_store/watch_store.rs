@@ -142,10 +142,10 @@ impl WatchStore {
             let ups = present.difference(&self.state.links).filter(|ends| !is_news(ends));
             missed.extend(ups.map(|ends| event(*ends, false)));
         }
-        let new = self.counters.observe(look.fabric(), sweep, &self.state.nodes);
+        let new = self.counters.observe(look.fabric(), sweep, &self.state.known_ports);
         if is_new || !new.is_empty() {
             let mut batch = self.begin_batch(time_ms);
-            batch.nodes = new.into_iter().collect();
+            batch.new_ports = new.into_iter().collect();
             if is_new {
                 batch.links_up = present.into_iter().collect();
             }
@@ -181,7 +181,8 @@ impl WatchStore {
     /// Stores what a sweep found.
     pub fn record(&mut self, look: &Snapshot, sweep: &Sweep, found: SweepEvents, time_ms: i64) {
         let mut batch = self.begin_batch(time_ms);
-        batch.nodes = self.counters.observe(look.fabric(), sweep, &self.state.nodes).into_iter().collect();
+        batch.new_ports =
+            self.counters.observe(look.fabric(), sweep, &self.state.known_ports).into_iter().collect();
         let has_new_links = found.events.iter().any(|stored| stored.event.kind.starts_with("link-"));
         if sweep.fabric.is_some() || has_new_links {
             let present = self.update_peers(look);
@@ -191,7 +192,7 @@ impl WatchStore {
         self.follow_bit_error_rates(look);
         let flush_at = *self.flush_at_ms.get_or_insert(time_ms.saturating_add(FLUSH_MS));
         let is_due = time_ms >= flush_at;
-        if is_due || self.counters.has_downs() || !batch.nodes.is_empty() || !found.downs.is_empty() {
+        if is_due || self.counters.has_downs() || !batch.new_ports.is_empty() || !found.downs.is_empty() {
             self.add_port_counts(&mut batch, look);
         }
         if is_due {
