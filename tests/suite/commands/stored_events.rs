@@ -137,7 +137,7 @@ fn the_card_of_a_problem_has_the_history_of_its_cable() {
     assert!(line.contains(json["problems"][0]["history"].as_str().unwrap()), "{json}");
 }
 
-/// One watch of a fabric stores. Another one goes on without, or is refused if it was told to store.
+/// One watch of a fabric stores. Another one goes on without, or is refused with `--store yes`.
 #[test]
 fn a_second_watch_of_a_fabric_does_not_store() {
     let site = Site::new(STORY);
@@ -268,14 +268,21 @@ fn watch_killed_over_story(from_ms: u64) -> bool {
         std::thread::sleep(Duration::from_millis(100));
     }
     assert_eq!(downs(), [8, 8], "after {kills} kills");
+    // A second watch goes on without the store, and names the first one.
+    let second = site.run(&["--source", &source, "watch", "--interval", "50ms", "--count", "1"]);
+    let message = String::from_utf8(second.stderr).unwrap();
+    let first = format!("process {} ", running.0.id());
+    assert!(second.status.success() && message.contains("FD-7351") && message.contains(&first), "{message}");
     let events = site.json(&["events", "--json"]);
     let rows = events["rows"].as_array().unwrap();
     let numbers: Vec<u64> = rows.iter().map(|row| row["number"].as_u64().unwrap()).collect();
     assert_eq!(numbers, (1..=numbers.len() as u64).collect::<Vec<_>>());
     // A link never goes down or comes up twice in a row.
-    let mut last: BTreeMap<&str, &Value> = BTreeMap::new();
+    let mut last: BTreeMap<Vec<&str>, &Value> = BTreeMap::new();
     for row in rows.iter().filter(|row| row["kind"] == "link-down" || row["kind"] == "link-up") {
-        let before = last.insert(row["text"].as_str().unwrap(), &row["kind"]);
+        let mut ends: Vec<&str> = row["text"].as_str().unwrap().split(" to ").collect();
+        ends.sort_unstable();
+        let before = last.insert(ends, &row["kind"]);
         assert_ne!(before, Some(&row["kind"]), "{rows:#?}");
     }
     true

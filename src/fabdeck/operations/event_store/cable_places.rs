@@ -23,6 +23,14 @@ pub fn port_of(look: &Snapshot, (guid, number): PortIdentity) -> Option<PortId> 
     look.fabric().port_of(look.fabric().node_by_guid(guid)?, number)
 }
 
+/// The ends in the order in which sweeps report a link: that of the ports in the fabric.
+pub fn ends_as_named(look: &Snapshot, [a, b]: LinkEnds) -> LinkEnds {
+    match (port_of(look, a), port_of(look, b)) {
+        (Some(first), Some(second)) if second < first => [b, a],
+        _ => [a, b],
+    }
+}
+
 /// The place of the cable between two ports, with what is known of its modules.
 pub fn place_of(look: &Snapshot, ends: LinkEnds) -> CablePlace {
     let end = |identity: PortIdentity| {

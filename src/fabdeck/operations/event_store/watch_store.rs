@@ -6,7 +6,7 @@
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::io;
 
-use super::cable_places::{link_ends, place_of, port_of};
+use super::cable_places::{ends_as_named, link_ends, place_of, port_of};
 use super::error_counters::ErrorCounterWatch;
 use super::event_log::{EventLog, LogLimits, read_segment, segment_names};
 use super::store_error::StoreError;
@@ -131,9 +131,9 @@ impl WatchStore {
         let is_new = self.state.batch == 0;
         let mut missed = Vec::new();
         if !is_new && !look.observation.is_partial() {
-            let event = |[a, b]: LinkEnds, down: bool| match down {
-                true => FabricEvent::LinkDown { a, b },
-                false => FabricEvent::LinkUp { a, b },
+            let event = |ends: LinkEnds, down: bool| {
+                let [a, b] = ends_as_named(look, ends);
+                if down { FabricEvent::LinkDown { a, b } } else { FabricEvent::LinkUp { a, b } }
             };
             // What happened between the reading and the sweep is news of the sweep.
             let is_news = |ends: &&LinkEnds| sweep.news.iter().any(|news| changed_link(news) == Some(**ends));
