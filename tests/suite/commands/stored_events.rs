@@ -15,8 +15,8 @@ use super::binary::{fabdeck, home};
 const PATIENCE: Duration = Duration::from_secs(60);
 
 /// A cable that goes down on two days, and a port that counts 300 errors a minute for an hour.
-const STORY: &str = "1h down leaf0/4\n2h up leaf0/4\n30h down leaf0/4\n32h up leaf0/4\n40h errors leaf1/3 300\n\
-                     41h errors leaf1/3 0\n";
+const STORY: &str = "60m down leaf0/4\n120m up leaf0/4\n1800m down leaf0/4\n1920m up leaf0/4\n2400m errors leaf1/3 300\n\
+                     2460m errors leaf1/3 0\n";
 
 /// A home with a story, and the source that has it.
 struct Site {
@@ -164,7 +164,7 @@ fn a_watch_on_a_full_disk_reports_it_and_goes_on() {
     let source = &site.source;
     // The lines after the first blocks of the log do not fit.
     let line = format!(
-        "trap '' XFSZ; ulimit -f 4; exec {program} --source {source} --json watch --store yes --interval 10m --count 300"
+        "trap '' XFSZ; ulimit -f 6; exec {program} --source {source} --json watch --store yes --interval 10m --count 300"
     );
     let mut command = Command::new("bash");
     command.args(["-c", &line]).current_dir(site.home.path()).env("HOME", site.home.path());

@@ -2,7 +2,7 @@
 
 use super::stored_batch::LinkEnds;
 use crate::catalogue::snapshot::Snapshot;
-use crate::operations::ledger::cable_history::CablePlace;
+use crate::operations::ledger::cable_history::CableSighting;
 use crate::operations::watch::port_values::port_identity;
 use fabdeck_fabric::observe::PortIdentity;
 use fabdeck_fabric::{LinkId, PortId};
@@ -32,7 +32,7 @@ pub fn ends_as_named(look: &Snapshot, [a, b]: LinkEnds) -> LinkEnds {
 }
 
 /// The place of the cable between two ports, with what is known of its modules.
-pub fn place_of(look: &Snapshot, ends: LinkEnds) -> CablePlace {
+pub fn place_of(look: &Snapshot, ends: LinkEnds) -> CableSighting {
     let end = |identity: PortIdentity| {
         let Some(port) = port_of(look, identity) else {
             return (identity, format!("{}[{}]", identity.0, identity.1), None);
@@ -42,5 +42,5 @@ pub fn place_of(look: &Snapshot, ends: LinkEnds) -> CablePlace {
         let serial = serial.filter(|serial| !serial.is_empty()).map(str::to_owned);
         (identity, look.port_name(port), serial)
     };
-    CablePlace::new(end(ends[0]), end(ends[1]))
+    CableSighting::new(end(ends[0]), end(ends[1]))
 }

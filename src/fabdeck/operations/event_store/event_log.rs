@@ -113,14 +113,14 @@ struct OpenSegment {
 
 /// Writes the log.
 #[derive(Debug)]
-pub struct EventLog {
+pub struct BatchLog {
     segment: Option<OpenSegment>,
     /// The chain at the end of the last segment.
     link: ChainHash,
     limits: LogLimits,
 }
 
-impl EventLog {
+impl BatchLog {
     pub fn new(limits: LogLimits) -> Self {
         Self { segment: None, link: ChainHash::default(), limits }
     }

@@ -24,7 +24,7 @@ const MAX_FABRIC_BYTES: u64 = 16 << 20;
 
 /// What identifies a fabric.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
-pub struct FabricIdentity {
+pub struct WatchedFabricIdentity {
     schema: String,
     /// The source that was watched last.
     pub source: String,
@@ -34,7 +34,7 @@ pub struct FabricIdentity {
     pub nodes: BTreeSet<String>,
 }
 
-impl FabricIdentity {
+impl WatchedFabricIdentity {
     /// The identity of the fabric of a source.
     pub fn of(env: Env<'_>, look: &Snapshot) -> Result<Self, Failure> {
         let source = env.named_source()?;
@@ -56,7 +56,7 @@ impl FabricIdentity {
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct FabricStore {
     pub folder: PathBuf,
-    pub identity: FabricIdentity,
+    pub identity: WatchedFabricIdentity,
 }
 
 impl FabricStore {
@@ -76,7 +76,7 @@ impl FabricStore {
                 Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
                 read => read?,
             };
-            if let Ok(identity) = serde_json::from_slice::<FabricIdentity>(&bytes) {
+            if let Ok(identity) = serde_json::from_slice::<WatchedFabricIdentity>(&bytes) {
                 stores.push(Self { folder, identity });
             }
         }
@@ -97,13 +97,13 @@ impl FabricStore {
 
     /// The store of the fabric of a snapshot, where there is one that can be read.
     pub fn find(env: Env<'_>, look: &Snapshot) -> Option<Self> {
-        let identity = FabricIdentity::of(env, look).ok()?;
+        let identity = WatchedFabricIdentity::of(env, look).ok()?;
         let (stores, _) = Self::list_all(env);
         stores.into_iter().find(|store| store.identity.is_same_fabric(&identity))
     }
 
     /// Finds or makes the store of a fabric in a state folder.
-    pub fn open(state: &Path, identity: FabricIdentity) -> Result<Self, StoreError> {
+    pub fn open(state: &Path, identity: WatchedFabricIdentity) -> Result<Self, StoreError> {
         let place = state.join(STORES);
         let failed = |error| StoreError::Disk { place: place.display().to_string(), what: "made", error };
         LocalSystem.make_folders(state).map_err(failed)?;

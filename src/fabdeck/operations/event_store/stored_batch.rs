@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use super::error_counters::ErrorCounters;
 use super::watch_event::WatchEvent;
 use crate::operations::health::problem::ProblemSeverity;
-use crate::operations::ledger::cable_history::{CableCounts, CablePlace};
+use crate::operations::ledger::cable_history::{CableCounts, CableSighting};
 use fabdeck_fabric::observe::PortIdentity;
 
 /// The ends of a link, the lower one first.
@@ -44,7 +44,7 @@ pub struct StoredEvent {
 /// What happened to a cable.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct StoredCable {
-    pub place: CablePlace,
+    pub place: CableSighting,
     #[serde(flatten)]
     pub counts: CableCounts,
 }

@@ -1,6 +1,7 @@
 //! Everything that batches add up to. The file `ledger` has it up to a batch, and the log has the batches after it.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::io::{self, Write};
 
 use fabdeck_change::{ChainHash, ChainedLines, chain_line};
 use serde::{Deserialize, Serialize};
@@ -18,6 +19,9 @@ use fabdeck_fabric::observe::PortIdentity;
 pub const LEDGER_FILE: &str = "ledger";
 
 const SCHEMA: &str = "fabdeck.link-ledger/1";
+
+/// The counts of many days pack well and fast.
+const PACKING_LEVEL: i32 = 1;
 
 /// How often the state is read anew if the writer replaces it meanwhile.
 const MAX_ATTEMPTS: u32 = 5;
@@ -101,15 +105,20 @@ impl StoredState {
         }
     }
 
-    /// The state as bytes of its file.
-    pub fn encode(&self) -> serde_json::Result<String> {
-        let mut text = String::new();
+    /// The state as bytes of its file: chained lines, packed.
+    pub fn encode(&self) -> io::Result<Vec<u8>> {
+        let mut packer = zstd::stream::Encoder::new(Vec::new(), PACKING_LEVEL)?;
+        packer.include_checksum(true)?;
+        self.write_lines(&mut packer)?;
+        packer.finish()
+    }
+
+    fn write_lines(&self, out: &mut dyn Write) -> io::Result<()> {
         let mut link = ChainHash::default();
-        let mut add = |line: &StateLine| -> serde_json::Result<()> {
+        let mut add = |line: &StateLine| -> io::Result<()> {
             let (line, next) = chain_line(link, &serde_json::to_string(line)?);
-            text += &line;
             link = next;
-            Ok(())
+            out.write_all(line.as_bytes())
         };
         let Self { batch, event, time_ms, is_unreadable, .. } = *self;
         add(&StateLine::Head { schema: SCHEMA.to_owned(), batch, event, time_ms, is_unreadable })?;
@@ -130,14 +139,15 @@ impl StoredState {
             add(&StateLine::Cable(Box::new(cable.clone())))?;
             cables += 1;
         }
-        add(&StateLine::End { cables })?;
-        Ok(text)
+        add(&StateLine::End { cables })
     }
 
     /// Reads the bytes of the file.
     fn decode(bytes: &[u8], place: &str) -> Result<Self, StoreError> {
         let foreign = |what: String| StoreError::Foreign { place: format!("{place}/{LEDGER_FILE}"), what };
-        let lines = ChainedLines::read(bytes)
+        let text = zstd::stream::decode_all(bytes)
+            .map_err(|error| foreign(format!("it cannot be unpacked: {error}")))?;
+        let lines = ChainedLines::read(&text)
             .map_err(|error| StoreError::Damaged { place: place.to_owned(), error })?;
         let (mut state, mut cables, mut is_whole) = (Self::default(), Vec::new(), false);
         for (at, (offset, line)) in lines.lines.iter().enumerate() {
@@ -175,7 +185,7 @@ impl StoredState {
         let failed = |error| StoreError::Disk { place: place.to_owned(), what: "read", error };
         for attempt in 1.. {
             let mut state = match disk.read(LEDGER_FILE, 0) {
-                Err(error) if error.kind() == std::io::ErrorKind::NotFound => Self::default(),
+                Err(error) if error.kind() == io::ErrorKind::NotFound => Self::default(),
                 read => Self::decode(&read.map_err(failed)?, place)?,
             };
             let batches = read_batches(disk, state.batch, place, report)?;
@@ -194,24 +204,38 @@ impl StoredState {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::operations::ledger::cable_history::{CableCounts, CablePlace};
+    use crate::operations::ledger::cable_history::{CableCounts, CableSighting};
     use fabdeck_fabric::{Guid, PortNum};
 
     #[test]
     fn a_state_is_read_as_it_was_written_and_a_part_of_it_is_refused() {
         let end = |node| ((Guid(node), PortNum(1)), format!("n{node}"), None);
-        let place = CablePlace::new(end(1), end(2));
+        let place = CableSighting::new(end(1), end(2));
         let mut state = StoredState { batch: 7, event: 9, time_ms: 5, ..StoredState::default() };
         state.links.insert(place.ends);
         state.known_ports.extend((0..2500).map(|node| (Guid(node), PortNum(1))));
         state.changes.insert("c".into(), OpenChange { number: 1, overdue: true });
         state.ledger.apply(&place, &CableCounts { problems: 1, ..CableCounts::default() }, 5);
-        let text = state.encode().unwrap();
-        assert_eq!(StoredState::decode(text.as_bytes(), "p").unwrap(), state);
-        let lines: Vec<&str> = text.split_inclusive('\n').collect();
-        for end in 0..lines.len() {
-            assert!(StoredState::decode(lines[..end].concat().as_bytes(), "p").is_err(), "{end}");
+        let bytes = state.encode().unwrap();
+        assert_eq!(StoredState::decode(&bytes, "p").unwrap(), state);
+        for at in 0..bytes.len() {
+            assert!(StoredState::decode(&bytes[..at], "p").is_err(), "{at}");
+            let mut damaged = bytes.clone();
+            damaged[at] ^= 4;
+            // A bit that changes nothing about what is unpacked is no damage.
+            assert!(
+                StoredState::decode(&damaged, "p").is_ok_and(|read| read == state)
+                    || StoredState::decode(&damaged, "p").is_err(),
+                "{at}"
+            );
         }
-        assert!(StoredState::decode(text.replace("n1", "n3").as_bytes(), "p").is_err());
+        // Whole lines that are missing at the end.
+        let mut text = Vec::new();
+        state.write_lines(&mut text).unwrap();
+        let lines: Vec<&[u8]> = text.split_inclusive(|byte| *byte == b'\n').collect();
+        for end in 0..lines.len() {
+            let packed = zstd::stream::encode_all(&lines[..end].concat()[..], 1).unwrap();
+            assert!(StoredState::decode(&packed, "p").is_err(), "{end}");
+        }
     }
 }

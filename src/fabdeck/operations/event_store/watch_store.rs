@@ -8,12 +8,12 @@ use std::io;
 
 use super::cable_places::{ends_as_named, link_ends, place_of, port_of};
 use super::error_counters::ErrorCounterWatch;
-use super::event_log::{EventLog, LogLimits, read_segment, segment_names};
+use super::event_log::{BatchLog, LogLimits, read_segment, segment_names};
 use super::store_error::StoreError;
 use super::stored_batch::{LinkEnds, StoredBatch, StoredCable, StoredEvent};
 use super::stored_state::{LEDGER_FILE, StoredState};
 use crate::catalogue::snapshot::Snapshot;
-use crate::operations::ledger::cable_history::{CableCounts, CablePlace};
+use crate::operations::ledger::cable_history::{CableCounts, CableSighting};
 use crate::operations::watch::port_values::port_identity;
 use crate::system::store_disk::StoreDisk;
 use fabdeck_fabric::counters::PortErrorRates;
@@ -52,7 +52,7 @@ struct WaitingBatch {
 pub struct WatchStore {
     disk: Box<dyn StoreDisk>,
     place: String,
-    log: EventLog,
+    log: BatchLog,
     state: StoredState,
     counters: ErrorCounterWatch,
     /// The port at the other end of each port's cable, also of cables that are down.
@@ -80,7 +80,7 @@ impl WatchStore {
     ) -> Result<Self, StoreError> {
         let failed = |error: io::Error| StoreError::Disk { place: place.clone(), what: "opened", error };
         let state = StoredState::load(disk.as_ref(), &place, report)?;
-        let mut log = EventLog::new(limits);
+        let mut log = BatchLog::new(limits);
         let segments = segment_names(disk.list().map_err(failed)?);
         let mut grown = 0;
         if let Some((_, name)) = segments.last() {
@@ -278,7 +278,7 @@ impl WatchStore {
             return;
         }
         let fabric = look.fabric();
-        let is_still_there = |known: &CablePlace| {
+        let is_still_there = |known: &CableSighting| {
             let there = place_of(look, known.ends);
             self.peers.get(&known.ends[0]) == Some(&known.ends[1])
                 && there
@@ -355,9 +355,9 @@ impl WatchStore {
             return;
         }
         self.state.ledger.delete_old(self.state.time_ms);
-        let written = self.state.encode().map_err(io::Error::from).and_then(|text| {
-            self.disk.replace(LEDGER_FILE, text.as_bytes())?;
-            Ok(text.len() as u64)
+        let written = self.state.encode().and_then(|bytes| {
+            self.disk.replace(LEDGER_FILE, &bytes)?;
+            Ok(bytes.len() as u64)
         });
         match written.and_then(|bytes| self.log.delete_oldest(self.disk.as_mut()).map(|()| bytes)) {
             Ok(bytes) => (self.ledger_bytes, self.grown) = (bytes, 0),

@@ -41,7 +41,7 @@ impl From<PeriodCounts> for (u32, u32, u64, u32, f32) {
 
 /// A cable at the place where it is seen.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
-pub struct CablePlace {
+pub struct CableSighting {
     /// The ports, the lower GUID first.
     pub ends: [PortIdentity; 2],
     /// The names of the ports.
@@ -50,7 +50,7 @@ pub struct CablePlace {
     pub serials: [Option<String>; 2],
 }
 
-impl CablePlace {
+impl CableSighting {
     /// `a` and `b`: port, name and serial number of each end, in any order.
     pub fn new(a: (PortIdentity, String, Option<String>), b: (PortIdentity, String, Option<String>)) -> Self {
         let (a, b) = if b.0 < a.0 { (b, a) } else { (a, b) };
@@ -106,7 +106,7 @@ pub struct CableAction {
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct CableHistory {
     /// Where it is, or was seen last.
-    pub place: CablePlace,
+    pub place: CableSighting,
     /// Whether it is there, as far as is known: another cable took the place of one that is not.
     pub is_in_place: bool,
     pub first_ms: i64,
@@ -126,7 +126,7 @@ pub struct CableHistory {
 }
 
 impl CableHistory {
-    pub fn new(place: CablePlace, time_ms: i64) -> Self {
+    pub fn new(place: CableSighting, time_ms: i64) -> Self {
         Self {
             place,
             is_in_place: true,
@@ -155,7 +155,7 @@ impl CableHistory {
         self.downs += downs;
         self.errors = self.errors.saturating_add(counts.errors);
         self.problems = self.problems.saturating_add(counts.problems);
-        let rate = counts.bit_error_rate.unwrap_or(0.0);
+        let rate = round_rate(counts.bit_error_rate.unwrap_or(0.0));
         if counts.bit_error_rate.is_some() {
             self.bit_error_rate = Some(self.bit_error_rate.map_or(rate, |worst| worst.max(rate)));
         }
@@ -181,7 +181,7 @@ impl CableHistory {
     }
 
     /// The cable is found at another place. What the ports there count begins anew.
-    pub fn move_to(&mut self, place: CablePlace, time_ms: i64) {
+    pub fn move_to(&mut self, place: CableSighting, time_ms: i64) {
         let words = format!("moved from {} to {}", self.place.words(), place.words());
         self.note_action(Some(words), time_ms);
         (self.place, self.is_in_place) = (place, true);
@@ -235,6 +235,11 @@ impl CableHistory {
     }
 }
 
+/// Two digits of a rate: more are never asked for, and each takes room over ten years.
+fn round_rate(rate: f32) -> f32 {
+    format!("{rate:.1e}").parse().unwrap_or(rate)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -243,7 +248,7 @@ mod tests {
 
     fn history() -> CableHistory {
         let end = |node| ((Guid(node), PortNum(1)), format!("n{node}[1]"), None);
-        CableHistory::new(CablePlace::new(end(2), end(1)), 0)
+        CableHistory::new(CableSighting::new(end(2), end(1)), 0)
     }
 
     fn downs(downs: [u64; 3]) -> CableCounts {
@@ -263,7 +268,7 @@ mod tests {
         cable.add(&downs([0, 2, 0]), 40);
         assert_eq!(cable.downs, 3);
         // At another place the counters are others.
-        let place = CablePlace { names: ["x".into(), "y".into()], ..cable.place.clone() };
+        let place = CableSighting { names: ["x".into(), "y".into()], ..cable.place.clone() };
         cable.move_to(place, 50);
         cable.add(&downs([1, 1, 1]), 60);
         assert_eq!((cable.downs, cable.actions.len()), (4, 1));
@@ -278,7 +283,7 @@ mod tests {
         }
         assert_eq!((cable.days.len(), cable.weeks.len(), cable.years.len()), (90, 104, 10));
         assert!(cable.days.iter().all(|day| day.downs == 1 && day.errors == 2));
-        assert_eq!(cable.years[1].downs, 365);
+        assert_eq!([cable.years[0].downs, cable.years[1].downs], [365, 366]);
         assert_eq!((cable.downs, cable.errors), (4000, 8000));
         // A clock that was set back adds to the day that it shows.
         cable.add(&downs([1, 0, 0]), 3990 * DAY_MS);

@@ -36,16 +36,16 @@ pub fn history_words(cable: &CableHistory, now_ms: i64) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::operations::ledger::cable_history::{CableCounts, CablePlace};
+    use crate::operations::ledger::cable_history::{CableCounts, CableSighting};
     use crate::operations::ledger::period::DAY_MS;
     use fabdeck_fabric::{Guid, PortNum};
 
     #[test]
     fn a_history_has_its_span_and_its_first_day() {
         let end = |node| ((Guid(node), PortNum(1)), String::new(), None);
-        let mut cable = CableHistory::new(CablePlace::new(end(1), end(2)), i64::MAX);
         let day =
             |text: &str| format!("{text}T08:00:00Z").parse::<jiff::Timestamp>().unwrap().as_millisecond();
+        let mut cable = CableHistory::new(CableSighting::new(end(1), end(2)), day("2026-11-02"));
         assert_eq!(history_words(&cable, day("2026-11-23")), None);
         let down = CableCounts { downs: [1, 1, 0], ..CableCounts::default() };
         cable.add(&down, day("2026-11-02"));
@@ -58,7 +58,7 @@ mod tests {
             "went down 13 times in 2 months, first on 2026-11-10; 1 time before, since 2026-11-02"
         );
         assert_eq!(words("2028-01-01"), "went down 14 times from 2026-11-02 to 2026-11-22");
-        let mut noisy = CableHistory::new(cable.place.clone(), i64::MAX);
+        let mut noisy = CableHistory::new(cable.place.clone(), day("2026-11-02"));
         let errors = CableCounts { errors: 2500, ..CableCounts::default() };
         noisy.add(&errors, day("2026-11-02"));
         assert_eq!(history_words(&noisy, day("2026-11-02")), None);

@@ -10,7 +10,7 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use super::cable_history::{CableCounts, CableHistory, CablePlace};
+use super::cable_history::{CableCounts, CableHistory, CableSighting};
 use super::period::PeriodLength;
 use fabdeck_fabric::observe::PortIdentity;
 
@@ -83,13 +83,13 @@ impl LinkLedger {
     }
 
     /// The history of the cable at a place.
-    pub fn find(&self, place: &CablePlace) -> Option<&CableHistory> {
+    pub fn find(&self, place: &CableSighting) -> Option<&CableHistory> {
         let (id, _) = self.find_id(place)?;
         self.cables.get(&id)
     }
 
     /// The cable, and whether it is found at its place.
-    fn find_id(&self, place: &CablePlace) -> Option<(CableId, bool)> {
+    fn find_id(&self, place: &CableSighting) -> Option<(CableId, bool)> {
         let [a, b] = place.ends.map(|end| self.by_port.get(&end));
         if let (Some(a), Some(b)) = (a, b)
             && a == b
@@ -107,7 +107,7 @@ impl LinkLedger {
     /// Whether the ledger says something else of this place than what is seen there: another cable, a cable that was moved
     /// here, or one whose serial numbers it does not know. `is_elsewhere`: whether a place still has the cable that is
     /// known to be there.
-    pub fn is_outdated(&self, place: &CablePlace, is_elsewhere: impl Fn(&CablePlace) -> bool) -> bool {
+    pub fn is_outdated(&self, place: &CableSighting, is_elsewhere: impl Fn(&CableSighting) -> bool) -> bool {
         match self.find_id(place) {
             Some((id, true)) => self.cables.get(&id).is_some_and(|known| {
                 let known = &known.place.serials;
@@ -123,7 +123,7 @@ impl LinkLedger {
     }
 
     /// Counts what happened to the cable at a place. A cable without events gets no history.
-    pub fn apply(&mut self, place: &CablePlace, counts: &CableCounts, time_ms: i64) {
+    pub fn apply(&mut self, place: &CableSighting, counts: &CableCounts, time_ms: i64) {
         let found = self.find_id(place);
         let id = match found {
             Some((id, true)) => {
@@ -154,7 +154,7 @@ impl LinkLedger {
     }
 
     /// Takes up serial numbers that became known, and present names.
-    fn complete(&mut self, id: CableId, place: &CablePlace) {
+    fn complete(&mut self, id: CableId, place: &CableSighting) {
         let Some(known) = self.cables.get_mut(&id).filter(|known| known.place != *place) else { return };
         let completed = complete_place(&known.place, place);
         for serial in completed.serials.iter().flatten() {
@@ -166,7 +166,7 @@ impl LinkLedger {
     }
 
     /// The cables that were at these ports are no longer there.
-    fn vacate(&mut self, place: &CablePlace, time_ms: i64) {
+    fn vacate(&mut self, place: &CableSighting, time_ms: i64) {
         for end in place.ends {
             let Some(id) = self.by_port.remove(&end) else { continue };
             let Some(known) = self.cables.get_mut(&id) else { continue };
@@ -204,22 +204,28 @@ impl LinkLedger {
 }
 
 /// Whether the modules at both places are known at an end, and are others.
-fn contradicts(known: &CablePlace, seen: &CablePlace) -> bool {
+fn contradicts(known: &CableSighting, seen: &CableSighting) -> bool {
     let mut ends = known.serials.iter().zip(&seen.serials);
     ends.any(|(known, seen)| known.is_some() && seen.is_some() && known != seen)
 }
 
-/// Whether two places have the modules of one cable: all that are known at one place are known at the other one.
-fn is_same_cable(known: &CablePlace, seen: &CablePlace) -> bool {
-    let has_all = |from: &CablePlace, of: &CablePlace| {
-        let mut serials = of.serials.iter().flatten();
-        serials.all(|serial| from.serials.iter().flatten().any(|own| own == serial))
+/// Whether two places have the modules of one cable: all that are known at one place are known at the other one. A cable
+/// may have one serial number at both ends.
+fn is_same_cable(known: &CableSighting, seen: &CableSighting) -> bool {
+    let sorted = |place: &CableSighting| {
+        let mut serials: Vec<String> = place.serials.iter().flatten().cloned().collect();
+        serials.sort();
+        serials
     };
-    known.serials.iter().any(Option::is_some) && (has_all(known, seen) || has_all(seen, known))
+    match (&sorted(known)[..], &sorted(seen)[..]) {
+        ([], _) | (_, []) => false,
+        ([one], [a, b]) | ([a, b], [one]) => one == a || one == b,
+        (known, seen) => known == seen,
+    }
 }
 
 /// The place that is seen, with the serial numbers that are known of it.
-fn complete_place(known: &CablePlace, seen: &CablePlace) -> CablePlace {
+fn complete_place(known: &CableSighting, seen: &CableSighting) -> CableSighting {
     let same_ends = known.ends == seen.ends;
     let mut place = seen.clone();
     for (serial, known) in place.serials.iter_mut().zip(&known.serials) {
@@ -230,7 +236,7 @@ fn complete_place(known: &CablePlace, seen: &CablePlace) -> CablePlace {
     place
 }
 
-fn serial_words(place: &CablePlace) -> String {
+fn serial_words(place: &CableSighting) -> String {
     let mut serials: Vec<&str> = place.serials.iter().flatten().map(String::as_str).collect();
     serials.dedup();
     if serials.is_empty() { String::new() } else { format!(": {}", serials.join(", ")) }
@@ -241,12 +247,12 @@ mod tests {
     use super::*;
     use fabdeck_fabric::{Guid, PortNum};
 
-    fn place(a: u64, b: u64, serials: [&str; 2]) -> CablePlace {
+    fn place(a: u64, b: u64, serials: [&str; 2]) -> CableSighting {
         let end = |node: u64, serial: &str| {
             let serial = (!serial.is_empty()).then(|| serial.to_owned());
             ((Guid(node), PortNum(1)), format!("n{node}[1]"), serial)
         };
-        CablePlace::new(end(a, serials[0]), end(b, serials[1]))
+        CableSighting::new(end(a, serials[0]), end(b, serials[1]))
     }
 
     fn once() -> CableCounts {

@@ -11,7 +11,7 @@ use crate::operations::changes::change_store::state_folder;
 use crate::operations::environment::Env;
 use crate::operations::event_store::cable_places::{ends_of_link, link_ends};
 use crate::operations::event_store::event_log::LogLimits;
-use crate::operations::event_store::fabric_store::{FabricIdentity, FabricStore, StoreLock};
+use crate::operations::event_store::fabric_store::{FabricStore, StoreLock, WatchedFabricIdentity};
 use crate::operations::event_store::store_error::StoreError;
 use crate::operations::event_store::stored_batch::{LinkEnds, StoredEvent};
 use crate::operations::event_store::watch_store::{SweepEvents, WatchStore};
@@ -157,7 +157,7 @@ fn open_store(
         _ => {}
     }
     let state = state_folder(env, source.starts_with("sim:"));
-    let identity = FabricIdentity::of(env, look)?;
+    let identity = WatchedFabricIdentity::of(env, look)?;
     let mut damage = Vec::new();
     let opened = FabricStore::open(&state, identity).and_then(|store| {
         let (disk, lock) = store.lock()?;
