@@ -15,8 +15,11 @@ use super::binary::{fabdeck, home};
 const PATIENCE: Duration = Duration::from_secs(60);
 
 /// A cable that goes down on two days, and a port that counts 300 errors a minute for an hour.
-const STORY: &str = "60m down leaf0/4\n120m up leaf0/4\n1800m down leaf0/4\n1920m up leaf0/4\n2400m errors leaf1/3 300\n\
-                     2460m errors leaf1/3 0\n";
+const STORY: &str = "60m down leaf0/4\n120m up leaf0/4\n720m down leaf0/4\n840m up leaf0/4\n900m errors leaf1/3 300\n\
+                     960m errors leaf1/3 0\n";
+
+/// The time at which stories begin: 2026-11-02T14:00:00Z.
+const BEGUN: &str = "1793628000";
 
 /// A home with a story, and the source that has it.
 struct Site {
@@ -33,7 +36,7 @@ impl Site {
 
     fn command(&self, args: &[&str]) -> Command {
         let mut command = fabdeck(&self.home);
-        command.args(args).env("TZ", "UTC").env("SOURCE_DATE_EPOCH", "1793577600");
+        command.args(args).env("TZ", "UTC").env("SOURCE_DATE_EPOCH", BEGUN);
         command
     }
 
@@ -79,7 +82,7 @@ fn a_story_is_in_the_events_and_the_ledger_as_it_was() {
     let site = Site::new(STORY);
     assert!(site.text(&["events"]).contains("no watch has stored events"));
     assert!(site.text(&["ledger"]).contains("no watch has stored events"));
-    let printed = site.watch("10m", "300");
+    let printed = site.watch("10m", "110");
     // What is stored is what was printed.
     let mut rows = site.json(&["events", "--json"])["rows"].as_array().unwrap().clone();
     rows.iter_mut().for_each(|row| row["schema"] = "fabdeck.event/1".into());
@@ -99,9 +102,9 @@ fn a_story_is_in_the_events_and_the_ledger_as_it_was() {
     assert_eq!(down["days"][0]["begins"], "2026-11-02");
     assert_eq!(
         (&down["first"], &down["last"]),
-        (&"2026-11-02T01:00:00Z".into(), &"2026-11-03T06:00:00Z".into())
+        (&"2026-11-02T15:00:00Z".into(), &"2026-11-03T02:00:00Z".into())
     );
-    assert_eq!(cable("leaf1[3]")["errors"], 300 * 60);
+    assert_eq!((&cable("leaf1[3]")["errors"], &down["problems"]), (&(300 * 60).into(), &2.into()));
     // Kinds, times, and the newest.
     let kinds = site.json(&["events", "--kind", "link-down,link-up", "--json"]);
     assert_eq!(kinds["rows"].as_array().unwrap().len(), 4, "{kinds}");
@@ -109,7 +112,7 @@ fn a_story_is_in_the_events_and_the_ledger_as_it_was() {
     assert_eq!(later.lines().count(), 1, "{later}");
     assert_eq!(site.text(&["events", "--top", "2"]).lines().count(), 2);
     // The story happens once more: numbers go on, and counts add up.
-    let again = site.watch("10m", "300");
+    let again = site.watch("10m", "110");
     let numbers: Vec<u64> = again.iter().map(|event| event["number"].as_u64().unwrap()).collect();
     let first = printed.len() as u64 + 1;
     assert_eq!(numbers, (first..first + numbers.len() as u64).collect::<Vec<_>>());
@@ -129,10 +132,10 @@ fn the_card_of_a_problem_has_the_history_of_its_cable() {
         String::from_utf8(ended.stdout).unwrap()
     };
     assert!(!health(&[]).contains("history"), "nothing is stored");
-    site.watch("1h", "50");
+    site.watch("1h", "26");
     let text = health(&[]);
     let line = text.lines().find(|line| line.contains("history")).unwrap_or_else(|| panic!("{text}"));
-    assert!(line.contains("errors in 2 days, first on 2026-11-02"), "{line}");
+    assert!(line.contains("errors in 1 day, first on 2026-11-02"), "{line}");
     let json: Value = serde_json::from_str(&health(&["--json"])).unwrap();
     assert!(line.contains(json["problems"][0]["history"].as_str().unwrap()), "{json}");
 }
@@ -164,12 +167,12 @@ fn a_watch_on_a_full_disk_reports_it_and_goes_on() {
     let source = &site.source;
     // The lines after the first blocks of the log do not fit.
     let line = format!(
-        "trap '' XFSZ; ulimit -f 6; exec {program} --source {source} --json watch --store yes --interval 10m --count 300"
+        "trap '' XFSZ; ulimit -f 8; exec {program} --source {source} --json watch --store yes --interval 10m --count 110"
     );
     let mut command = Command::new("bash");
     command.args(["-c", &line]).current_dir(site.home.path()).env("HOME", site.home.path());
     command.env("XDG_STATE_HOME", site.home.path()).env("XDG_CONFIG_HOME", site.home.path());
-    let ended = command.env("SOURCE_DATE_EPOCH", "1793577600").env("TZ", "UTC").output().unwrap();
+    let ended = command.env("SOURCE_DATE_EPOCH", BEGUN).env("TZ", "UTC").output().unwrap();
     let message = String::from_utf8(ended.stderr).unwrap();
     assert_eq!(ended.status.code(), Some(0), "{message}");
     assert!(message.contains("FD-7350") && message.contains("New events wait"), "{message}");

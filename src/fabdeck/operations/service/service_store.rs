@@ -15,6 +15,7 @@ use crate::operations::event_store::fabric_store::{FabricStore, StoreLock, Watch
 use crate::operations::event_store::store_error::StoreError;
 use crate::operations::event_store::stored_batch::{LinkEnds, StoredEvent};
 use crate::operations::event_store::watch_store::{SweepEvents, WatchStore};
+use crate::operations::health::link_history::port_of_lost_link;
 use crate::operations::health::problem::{FabricProblem, ProblemKind};
 use crate::operations::ledger::link_ledger::LinkLedger;
 use crate::operations::operation::Operation;
@@ -102,7 +103,7 @@ impl ServiceStore {
         });
         let found = SweepEvents {
             downs: downs.collect(),
-            problems: cables_with_new_problems(watched, &events),
+            problems: cables_with_new_problems(watched, store, &events),
             actions: actions_of_changes(operation.env, watched, store, &events),
             events,
         };
@@ -184,15 +185,19 @@ fn open_store(
 }
 
 /// The cables whose problems began. Many links at a rate below what is possible are a setting, and no bad cables.
-fn cables_with_new_problems(watched: &WatchedSweep<'_>, events: &[StoredEvent]) -> Vec<LinkEnds> {
+fn cables_with_new_problems(
+    watched: &WatchedSweep<'_>,
+    store: &WatchStore,
+    events: &[StoredEvent],
+) -> Vec<LinkEnds> {
     let began = events.iter().filter(|stored| stored.event.kind == "problem-began");
     let problem = |stored: &StoredEvent| {
         watched.report.problems.iter().find(|problem| problem.id == stored.event.subject)
     };
-    began.filter_map(problem).flat_map(|problem| cables_of(watched.snapshot, problem)).collect()
+    began.filter_map(problem).flat_map(|problem| cables_of(watched.snapshot, store, problem)).collect()
 }
 
-fn cables_of(look: &Snapshot, problem: &FabricProblem) -> Vec<LinkEnds> {
+fn cables_of(look: &Snapshot, store: &WatchStore, problem: &FabricProblem) -> Vec<LinkEnds> {
     /// Links of one problem that are remembered for it at most.
     const MAX_LINKS: usize = 20;
     let is_of_cables = match problem.kind {
@@ -203,11 +208,20 @@ fn cables_of(look: &Snapshot, problem: &FabricProblem) -> Vec<LinkEnds> {
         ProblemKind::DegradedLink => problem.elements.len() == 1,
         _ => false,
     };
+    if !is_of_cables {
+        return Vec::new();
+    }
     let links = problem.elements.iter().filter_map(|element| match element {
         ElementId::Link(link) => Some(ends_of_link(look, *link)),
         _ => None,
     });
-    links.filter(|_| is_of_cables).take(MAX_LINKS).collect()
+    let mut links: Vec<LinkEnds> = links.take(MAX_LINKS).collect();
+    if links.is_empty() {
+        // The link is no longer in the fabric.
+        let port = port_of_lost_link(problem);
+        links.extend(port.and_then(|port| Some(link_ends(port, store.peer_of(port)?))));
+    }
+    links
 }
 
 /// What changes did about links: that one is pending, and how it was decided.
