@@ -65,9 +65,9 @@ pub use guard::{
     switched_ports, tables_after_rollback, take_guard_lock, wait_as_standby, window_left,
 };
 pub use journal::{
-    BeginRecord, ChainError, ChainedLines, ChangePhase, ChangeState, Disk, EndRecord, FileDisk,
+    BeginRecord, ChainError, ChainHash, ChainedLines, ChangePhase, ChangeState, Disk, EndRecord, FileDisk,
     HostNotification, Journal, JournalContent, JournalError, JournalRecord, MemoryDisk, RetryLimit,
-    RollbackRemainder, have_most_in_common,
+    RollbackRemainder, chain_line, have_most_in_common,
 };
 pub use manager_text::{manager_in_charge, other_writer_words};
 pub use migration::{FollowMode, Migration, MigrationDirection, PlanFlow, PlanPort};

@@ -32,6 +32,7 @@ mod rising_counters;
 mod rows;
 mod service_levels;
 mod stderr_messages;
+mod stored_events;
 mod test_system;
 mod tracing;
 mod traffic;

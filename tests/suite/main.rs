@@ -17,6 +17,7 @@ mod codes;
 mod commands;
 mod console;
 mod counters;
+mod event_store;
 mod fabric;
 mod generate;
 mod histories;

@@ -7,7 +7,7 @@ mod disk;
 mod journal_file;
 pub(crate) mod record;
 
-pub use chain::{ChainError, ChainPosition, ChainedLines, chain_line};
+pub use chain::{ChainError, ChainHash, ChainPosition, ChainedLines, chain_line};
 pub use disk::{Disk, FileDisk, MemoryDisk};
 pub use journal_file::{Journal, JournalContent, JournalError};
 pub use record::{

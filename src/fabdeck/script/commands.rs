@@ -8,6 +8,7 @@ mod capture_rewrite;
 mod changes;
 mod check;
 pub(crate) mod convert;
+mod events;
 mod export;
 mod generate;
 mod health;
@@ -16,6 +17,7 @@ mod hotspots;
 mod identity;
 mod jobs;
 mod lanes;
+mod ledger;
 mod metrics;
 mod module_metrics;
 pub(crate) mod overview;
@@ -45,6 +47,8 @@ pub const COMMANDS: &[CommandEntry] = &[
     sources::SOURCES,
     health::HEALTH,
     watch::command::WATCH,
+    events::EVENTS,
+    ledger::LEDGER,
     cabling::CABLING,
     cabling::CABLING_EXPORT,
     report::REPORT,

@@ -195,8 +195,8 @@ pub fn keys_page() -> String {
     let mut page = format!("# Keys of the console\n\n{GENERATED_NOTICE}\n");
     page.push_str(
         "- Press a key, or type `:` and the word of its action.\n\
-         - `:` goes to anything: the name of a node or a cable, a GUID, a LID, a port (`leaf[7]`), a problem, a job, a \
-         change, an event, an action. `!` narrows the list to problems, `>` to actions, `@` to times, `#` to jobs. Enter \
+         - `:` goes to anything: the name of a node or a cable, a GUID, a LID, a port (`leaf[7]`), a part of the \
+         map (`pod20`), a problem, a job, a change, an event, an action. `!` narrows the list to problems, `>` to actions, `@` to times, `#` to jobs. Enter \
          goes to the row at the cursor, Tab goes to the next group, Ctrl-P shows the line before. An action runs when \
          its word, or a beginning that no other action has, is typed, or when its row is chosen.\n\
          - `[keys]` in the configuration binds other keys: `mark = [\"f\", \"x\"]`.\n\

@@ -22,4 +22,5 @@ mod simulator_server;
 pub mod source_files;
 pub mod state_lines;
 pub mod stop_flag;
+pub mod store_disk;
 pub mod thread_priority;

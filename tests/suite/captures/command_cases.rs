@@ -13,6 +13,8 @@ const LEFT_OUT: &[(&str, &str)] = &[
     ("sources", "looks at a machine, and lists a capture as a file (`captures::commands`)"),
     ("generate", "makes a fabric by its name, and reads none"),
     ("watch", "watches live fabrics until it is stopped (`commands::watch`)"),
+    ("events", "lists what a watch stored (`commands::stored_events`)"),
+    ("ledger", "lists what a watch stored (`commands::stored_events`)"),
     ("record", "reads live fabrics; these captures are what it wrote"),
     ("report", "writes a page (`commands::report`)"),
     ("cabling export", "writes a plan (`cabling::printed_findings`)"),

@@ -17,8 +17,9 @@ use fabdeck::operations::environment::OperationOptions;
 use fabdeck::operations::jobs::job_request::JobInput;
 use fabdeck::operations::lanes::levels::LevelsInForce;
 use fabdeck::operations::plans::link_service::LinkService;
-use fabdeck::operations::plans::plan_request::{PlanRequest, StagedCommands};
+use fabdeck::operations::plans::plan_request::{PlanRequest, StagedCommands, WriteMode};
 use fabdeck::operations::plans::proposal_plan::settle_proposal;
+use fabdeck::operations::plans::write_mode_offer::OtherMode;
 use fabdeck::operations::preview::whatif::{ProposalOptions, propose};
 use fabdeck::system::access::{SourceOptions, SystemAccess};
 use fabdeck::system::local_access::LocalSystemAccess;
@@ -83,6 +84,7 @@ fn proposed(look: &Arc<Snapshot>, engine: &str, faults: &Faults) -> PlanSource {
         engine: engine.id,
         proposal: Arc::new(proposal),
         staged,
+        mode: WriteMode::AtOnce,
     }))
 }
 
@@ -623,4 +625,62 @@ fn an_offer_counts_who_notices() {
         None,
         "jobs that are not known are not none"
     );
+}
+
+/// The same proposal in five phases.
+fn in_phases(planned: PlanSource) -> PlanSource {
+    let PlanSource::Proposed(mut request) = planned else { panic!("{planned:?}") };
+    request.mode = WriteMode::FivePhases;
+    PlanSource::Proposed(request)
+}
+
+/// The same proposal at once and in five phases: the offer says which hosts have to leave, and the guard makes them.
+#[test]
+fn a_proposal_is_offered_at_once_and_in_five_phases() {
+    let mut fixture = own_fixture("sim:kary,k=3,n=2,lmc=1,traffic=permutation,agents=all");
+    let planned = proposed(&fixture.look, "ftree", &Faults::default());
+    let offer = fixture.clerk.prepare_offer(&planned).unwrap();
+    assert_eq!((offer.mode.mode, &offer.mode.other), (WriteMode::AtOnce, &OtherMode::Possible));
+    assert_eq!(offer.mode.ports, 9);
+    let phased = fixture.clerk.prepare_offer(&in_phases(planned)).unwrap();
+    assert_eq!((phased.mode.mode, phased.mode.ports), (WriteMode::FivePhases, 9));
+    let id = fixture.clerk.begin_change(&phased, &taking_all(&phased, LONG)).unwrap();
+    wait_for_phase(&mut fixture.clerk, &id, ChangePhase::Applied);
+    fixture.clerk.ask_guard(&id, &GuardRequest::Confirm { user: String::new() }).unwrap();
+}
+
+#[test]
+fn five_phases_are_refused_with_the_reason() {
+    let mut fixture = own_fixture(SOURCE);
+    let planned = proposed(&fixture.look, "updn", &Faults::default());
+    let offer = fixture.clerk.prepare_offer(&planned).unwrap();
+    assert_eq!(offer.mode.other, OtherMode::Refused("hosts have one LID a port (LMC 0)".to_owned()));
+    let refused = fixture.clerk.prepare_offer(&in_phases(planned)).unwrap_err();
+    assert!(refused.contains("FD-7975"), "{refused}");
+    let mut fixture = own_fixture("sim:kary,k=3,n=2,lmc=1,agents=all");
+    let planned = proposed(&fixture.look, "mlid", &Faults::default());
+    let offer = fixture.clerk.prepare_offer(&planned).unwrap();
+    assert_eq!(offer.mode.other, OtherMode::Refused("mlid uses every LID of a port".to_owned()));
+}
+
+/// An undo gives up the paths around the elements that the undone change took as failed.
+#[test]
+fn the_offer_of_an_undo_counts_what_it_gives_up() {
+    let ConsoleFixture { look, mut clerk, .. } = own_fixture(SOURCE);
+    let mut faults = Faults::new();
+    faults.mark(Element::find(look.fabric(), &look.names, "switch:spine-2").unwrap());
+    let offer = clerk.prepare_offer(&proposed(&look, "sftree", &faults)).unwrap();
+    let id = clerk.begin_change(&offer, &taking_all(&offer, LONG)).unwrap();
+    wait_for_phase(&mut clerk, &id, ChangePhase::Applied);
+    clerk.ask_guard(&id, &GuardRequest::Confirm { user: String::new() }).unwrap();
+    wait_for_phase(&mut clerk, &id, ChangePhase::Confirmed);
+    let undo =
+        clerk.prepare_offer_for(&PlanSource::Undo { id, number: 1 }, Some(&JobInput::Simulated)).unwrap();
+    let loss = undo.facts.undo.as_ref().unwrap();
+    assert_eq!(
+        (loss.pairs, loss.failed.as_slice()),
+        (Some([0, 504]), ["switch:spine-2".to_owned()].as_slice())
+    );
+    assert!(loss.jobs.iter().all(|(_, pairs)| *pairs > 0) && !loss.jobs.is_empty(), "{loss:?}");
+    assert_eq!(undo.mode.other, OtherMode::Fixed);
 }

@@ -46,9 +46,21 @@ fn nothing_is_coloured_and_nothing_fails_without_a_terminal() {
 fn examples_work_as_they_stand() {
     let home = home();
     let names_files = |line: &str| {
-        ["capture/", ".fdcap", ".topo", ".dump", " -o ", "man ", "--serve", "--hook", "--slurm", " results"]
-            .iter()
-            .any(|sign| line.contains(sign))
+        [
+            "capture/",
+            ".fdcap",
+            ".topo",
+            ".dump",
+            " -o ",
+            "man ",
+            "--serve",
+            "--hook",
+            "--slurm",
+            " results",
+            " --follow",
+        ]
+        .iter()
+        .any(|sign| line.contains(sign))
     };
     let reads = fabdeck::script::commands::COMMANDS
         .iter()

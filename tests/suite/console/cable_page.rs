@@ -66,6 +66,39 @@ fn the_page_of_a_cable_has_its_frame_at_each_size() {
     }
 }
 
+/// Dropped packets are judged as Health judges them, and each error counter has a history of its own.
+#[test]
+fn each_counter_has_a_threshold_or_says_that_it_has_none() {
+    fn dropping(second: u64) -> Vec<(&'static str, u8, Counter, u64)> {
+        let mut all = erring(second);
+        all.push(("rack3-leaf", 10, Counter::PortXmitDiscardsExt, 30 * second));
+        all.push(("rack3-leaf", 10, Counter::PortRcvSwitchRelayErrorsExt, 2));
+        all
+    }
+    let mut driver = watching(dropping);
+    swept(&mut driver, 4);
+    open_page(&mut driver, "rack3-leaf[10]", 200, 60);
+    let screen = shown(&driver);
+    let row = |title: &str| {
+        screen.lines().find(|row| row.contains(title)).unwrap_or_else(|| panic!("{title}:\n{screen}"))
+    };
+    for (title, threshold) in [
+        ("Data sent", "no threshold"),
+        ("Link errors, all", "10 /h"),
+        ("Symbol errors", "in the sum"),
+        ("Link went down", "1 /h"),
+        ("Sent but dropped", "10 /h"),
+        ("Switch relay errors", "no threshold"),
+    ] {
+        assert!(row(title).contains(threshold), "{title}: {}", row(title));
+    }
+    assert!(row("Sent but dropped").contains("▲ over"), "{}", row("Sent but dropped"));
+    let is_dots = |sign: &char| ('\u{2801}'..='\u{28ff}').contains(sign);
+    let heights = |title: &str| row(title).chars().filter(is_dots).collect::<String>();
+    assert_ne!(heights("Sent but dropped"), heights("Switch relay errors"), "{screen}");
+    assert!(!heights("Switch relay errors").is_empty(), "no growth is a line at zero: {screen}");
+}
+
 #[test]
 fn a_page_is_opened_from_any_screen_and_esc_leads_back() {
     let mut driver = watching(incast);

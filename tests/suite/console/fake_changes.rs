@@ -15,6 +15,8 @@ use fabdeck::operations::changes::changer::{
     Acceptance, ChangeOffer, ChangeOverview, Changer, PlanSource, WriteAccess,
 };
 use fabdeck::operations::changes::job_effects::JobEffect;
+use fabdeck::operations::plans::plan_request::WriteMode;
+use fabdeck::operations::plans::write_mode_offer::{OtherMode, WriteModeOffer};
 use fabdeck_change::{
     Attestation, AttestationVerdict, ChangePhase, ChangeStatus, CutOffReport, DeviceReport, DeviceState,
     GuardRequest, RollbackRemainder, TransientLoss, TransitionReport, UnfailedLoss,
@@ -71,6 +73,7 @@ pub fn facts() -> ChangeFacts {
             on_the_way: Some(way),
             ..TransitionReport::default()
         },
+        undo: None,
     }
 }
 
@@ -105,6 +108,11 @@ pub fn offer(findings: usize) -> ChangeOffer {
             ),
         ],
         facts: facts(),
+        mode: WriteModeOffer {
+            other: OtherMode::Refused("hosts have one LID a port (LMC 0)".to_owned()),
+            ..WriteModeOffer::default()
+        },
+        undoes_moves: false,
         findings: FINDINGS.iter().cycle().take(findings).map(text).collect(),
         own: false,
         remarks: vec!["a logout may end the guard: systemd is not running here".to_owned()],
@@ -235,6 +243,9 @@ impl FakeChanges {
 impl Changer for FakeChanges {
     fn prepare_offer(&mut self, planned: &PlanSource) -> Result<ChangeOffer, String> {
         let what = match planned {
+            PlanSource::Proposed(plan) if plan.mode == WriteMode::FivePhases => {
+                format!("phased {}", plan.engine)
+            }
             PlanSource::Proposed(plan) => format!("proposed {}", plan.engine),
             PlanSource::File(file) => format!("file {}", file.display()),
             PlanSource::Service { service, .. } => format!("{service:?}"),
@@ -242,7 +253,11 @@ impl Changer for FakeChanges {
             PlanSource::Undo { number, .. } => format!("undo {number}"),
         };
         self.0.borrow_mut().planned.push(what);
-        self.0.borrow().offer.clone()
+        let mut offer = self.0.borrow().offer.clone();
+        if let (PlanSource::Proposed(plan), Ok(offer)) = (planned, &mut offer) {
+            offer.mode.mode = plan.mode;
+        }
+        offer
     }
 
     fn begin_change(&mut self, _: &ChangeOffer, acceptance: &Acceptance) -> Result<String, String> {

@@ -15,6 +15,7 @@ use fabdeck::console::event_loop::event::{SessionEvent, SessionInput};
 use fabdeck::console::event_loop::update::update;
 use fabdeck::console::features::map::pair_table::PairTask;
 use fabdeck::console::features::map::screen::MapView;
+use fabdeck::console::features::screens::ScreenId;
 use fabdeck::console::model::key::Key;
 use fabdeck::console::model::layout::Size;
 use fabdeck::operations::fabric_map::groups::GroupKind;
@@ -274,6 +275,30 @@ fn a_large_tree_is_a_matrix_of_pods() {
     let worst: Vec<&str> = all.lines().skip_while(|row| !row.contains("Where it waits")).take(2).collect();
     assert!(worst.get(1).is_some_and(|row| row.contains("○ not known")), "unknown is no zero: {all}");
     assert!(!all.contains("not arrive"), "{all}");
+}
+
+/// The name of a pod opens the map there, from any screen, and Esc leads back; the map of all pods then has the cursor on it.
+#[test]
+fn the_name_of_a_pod_opens_the_map_there() {
+    for line in ["pod3", "pod 3"] {
+        let mut driver = large();
+        driver.press("1 :").send_input(SessionInput::Paste(line.to_owned()));
+        let row = driver.state.goto.rows[0].clone();
+        assert_eq!((row.text.as_str(), row.blocked), ("pod 3", false), "{row:?}");
+        assert!(row.about.ends_with("36 hosts") || row.about.contains(" hosts"), "{row:?}");
+        driver.press("enter");
+        assert_eq!(driver.state.screen, ScreenId::Map);
+        let crumbs = |driver: &TestSession| driver.state.current().crumbs(&driver.state.known);
+        assert_eq!(crumbs(&driver), ["drawn", "pod 3 to all"]);
+        let table = &driver.state.screens.map.drawn.matrix.table;
+        assert_eq!((table.rows.len(), table.columns.len()), (6, 6), "its leaves against all pods");
+        assert!(shown(&driver).contains("from pod 3 (rows) to pods 0-5 (columns)"), "{}", shown(&driver));
+        driver.press("esc");
+        assert_eq!(driver.state.screen, ScreenId::Health, "back to where the line was typed");
+        driver.press("2");
+        assert_eq!(crumbs(&driver).len(), 1);
+        assert_eq!(driver.state.screens.map.drawn.matrix.cursor.0, 3);
+    }
 }
 
 #[test]

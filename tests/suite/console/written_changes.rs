@@ -17,6 +17,7 @@ use fabdeck::console::features::changes::write_marks::WriteEvent;
 use fabdeck::console::model::layout::Size;
 use fabdeck::operations::changes::change_row::ChangeRow;
 use fabdeck::operations::changes::changer::{ChangeOffer, WriteAccess};
+use fabdeck::operations::changes::undo_loss::UndoLoss;
 use fabdeck::operations::watch::fabric_history::{FabricHistory, IntervalSums};
 use fabdeck_change::ChangePhase;
 
@@ -240,9 +241,15 @@ fn each_button_of_confirm_does_what_it_says() {
 fn a_confirmed_change_is_undone_through_the_question_of_apply() {
     let confirmed = ended_at(begun_at(1, ChangePhase::Applied, 0), ChangePhase::Confirmed, 5);
     let title = "undo of change 1".to_owned();
-    let fake = FakeChanges::new(Ok(ChangeOffer { title, ..offer(0) }), vec![confirmed.clone()]);
+    let mut undo = ChangeOffer { title, ..offer(0) };
+    let (failed, jobs) = (vec!["switch:spine-2".to_owned()], vec![("83".to_owned(), 23)]);
+    undo.facts.failed.clear();
+    undo.facts.undo = Some(UndoLoss { failed, pairs: Some([0, 504]), jobs });
+    let fake = FakeChanges::new(Ok(undo), vec![confirmed.clone()]);
     let mut driver = fake.session(WriteAccess::Simulated);
     driver.press("9 u");
+    let cost = "spine-2 fails: now 0 pairs without a path, after 504; so it costs";
+    assert!(shown(&driver).contains(cost), "{}", shown(&driver));
     assert_eq!(fake.0.borrow().planned, ["undo 1"]);
     assert!(shown(&driver).contains("Apply undo of change 1 to sim:demo?"), "{}", shown(&driver));
     driver.press("tab enter C");

@@ -116,7 +116,7 @@ fn titles(look: &Snapshot) -> Vec<String> {
         recorded: Arc::default(),
         acknowledgements: 0,
     };
-    let problems = request.run(None).problems.into_iter();
+    let problems = request.run(None, None).problems.into_iter();
     problems.filter(|problem| problem.kind == ProblemKind::PlaneDown).map(|problem| problem.title).collect()
 }
 

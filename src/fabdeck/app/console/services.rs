@@ -1,7 +1,7 @@
 //! The services of the process for background tasks.
 
 use std::path::Path;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use tokio::sync::mpsc::UnboundedSender;
@@ -20,6 +20,7 @@ use crate::operations::changes::changer::{Acceptance, ChangeOffer, ChangeOvervie
 use crate::operations::changes::console_changes::ConsoleChanges;
 use crate::operations::check::known_partitions::add_partition_tables;
 use crate::operations::environment::Env;
+use crate::operations::event_store::ledger_reader::{LedgerCache, StoredLedger};
 use crate::operations::jobs::job_request::{JobInput, JobListSource};
 use crate::operations::lanes::lane_request::LaneRequest;
 use crate::operations::lanes::slow_lanes::LaneState;
@@ -43,6 +44,8 @@ pub struct SessionContext {
     pub changes: ConsoleChanges,
     /// Recording of the watch, which continues over several snapshots.
     pub history: WatchHistory,
+    /// The ledger of links that was read last.
+    pub ledger: Arc<Mutex<LedgerCache>>,
 }
 
 /// The services for one task.
@@ -99,6 +102,13 @@ impl TaskServices for ProcessServices<'_> {
 
     fn system(&self) -> Option<&dyn SystemAccess> {
         Some(&*self.context.machine)
+    }
+
+    fn link_ledger(&mut self, look: &Snapshot) -> Option<Arc<StoredLedger>> {
+        let env = Env { outside: &*self.context.machine, given: &self.context.opening.given };
+        // A cache whose reading was cut short by a panic is read anew when its files change.
+        let mut cache = self.context.ledger.lock().unwrap_or_else(PoisonError::into_inner);
+        cache.find(env, look)
     }
 
     fn plan_origin(&self) -> PlanOrigin {

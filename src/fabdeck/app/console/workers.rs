@@ -75,7 +75,7 @@ impl Workers {
         let changes = ConsoleChanges::new(machine.clone(), &opening.source, &opening.given, bug);
         let history = WatchHistory::default();
         Self {
-            context: SessionContext { machine, opening, messages, changes, history },
+            context: SessionContext { machine, opening, messages, changes, history, ledger: Arc::default() },
             cancelled: HashMap::new(),
             keeper: None,
             next: None,

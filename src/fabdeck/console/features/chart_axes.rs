@@ -19,6 +19,7 @@ use crate::console::model::state::SessionState;
 use crate::operations::watch::fabric_history::TimeWindow;
 use crate::operations::watch::port_values::{PortQuantity, port_identity};
 use fabdeck_fabric::PortId;
+use fabdeck_fabric::observe::Counter;
 
 /// Columns of the scale of a chart: four digits, and the line.
 pub const LABEL_WIDTH: u16 = 5;
@@ -69,14 +70,31 @@ pub fn worst_columns(
         let port = port_identity(look.fabric(), *port);
         chart_history(&state.known).port_columns(window, columns, port, quantity)
     };
-    let worse = |a: Vec<Option<f64>>, b: Vec<Option<f64>>| {
-        let pair = |(a, b): (Option<f64>, Option<f64>)| match (a, b) {
-            (Some(a), Some(b)) => Some(f64::max(a, b)),
-            (a, b) => a.or(b),
-        };
-        a.into_iter().zip(b).map(pair).collect()
+    ports.iter().map(of).reduce(worst_of_both).unwrap_or_default()
+}
+
+/// The growth a second of an error counter over the time of all charts, the worst of the ports in each column.
+pub fn counter_columns(
+    state: &SessionState,
+    look: &Snapshot,
+    wide: &Counter,
+    ports: &[PortId],
+    plot: u16,
+) -> Vec<Option<f64>> {
+    let (window, columns) = (chart_window(&state.known, plot), usize::from(plot) * 2);
+    let of = |port: &PortId| {
+        let port = port_identity(look.fabric(), *port);
+        chart_history(&state.known).counter_columns(window, columns, port, wide)
     };
-    ports.iter().map(of).reduce(worse).unwrap_or_default()
+    ports.iter().map(of).reduce(worst_of_both).unwrap_or_default()
+}
+
+fn worst_of_both(a: Vec<Option<f64>>, b: Vec<Option<f64>>) -> Vec<Option<f64>> {
+    let pair = |(a, b): (Option<f64>, Option<f64>)| match (a, b) {
+        (Some(a), Some(b)) => Some(f64::max(a, b)),
+        (a, b) => a.or(b),
+    };
+    a.into_iter().zip(b).map(pair).collect()
 }
 
 /// Draws what was kept of a quantity over the time of all charts, with its scale, the time axis and the cursor. `plot` is the

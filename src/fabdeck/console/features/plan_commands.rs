@@ -30,6 +30,17 @@ pub fn route_line(state: &SessionState, engine: &Engine, file: &str) -> String {
     ))
 }
 
+/// The command line that writes the plan of an engine in five phases to a file.
+pub fn phased_route_line(state: &SessionState, engine: &Engine, file: &str) -> String {
+    let marks = state.marks_as_arguments();
+    let lanes = state.snapshot().map_or("", |look| lanes_argument(look));
+    state.command_line(&format!(
+        "route --engine {}{marks}{lanes} --lanes 1 --phases -o {}",
+        engine.id,
+        quote_for_shell(file)
+    ))
+}
+
 /// The command line that applies the plan in a file.
 pub fn apply_line(state: &SessionState, file: &str) -> String {
     let opted = if state.writing == WriteAccess::Asked { "--allow-write " } else { "" };

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use crate::catalogue::snapshot::Snapshot;
 use crate::operations::changes::changer::Changer;
+use crate::operations::event_store::ledger_reader::StoredLedger;
 use crate::operations::jobs::job_request::JobListSource;
 use crate::operations::plans::plan_origin::PlanOrigin;
 use crate::operations::replay::replay_frame::FrameSource;
@@ -32,6 +33,11 @@ pub trait TaskServices {
 
     /// The system of this user; `None` for a session that has none.
     fn system(&self) -> Option<&dyn SystemAccess> {
+        None
+    }
+
+    /// What the cables of a fabric did, where a watch stores it; `None` for a session that reads no ledger.
+    fn link_ledger(&mut self, _look: &Snapshot) -> Option<Arc<StoredLedger>> {
         None
     }
 

@@ -3,8 +3,10 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::failure_words::failure_words;
 use super::job_effects::{JobEffect, job_effects};
 use super::preparation::PreparedChange;
+use super::undo_loss::UndoLoss;
 use crate::catalogue::snapshot::Snapshot;
 use crate::catalogue::summary::count_words;
 use crate::operations::jobs::job_request::JobInput;
@@ -38,6 +40,9 @@ pub struct ChangeFacts {
     pub jobs: Option<JobEffects>,
     /// The states between the first write and the last, and whether they can have a credit loop.
     pub transition: TransitionReport,
+    /// For the undo of a change with marks: what it gives up.
+    #[serde(default)]
+    pub undo: Option<UndoLoss>,
 }
 
 impl ChangeFacts {
@@ -51,6 +56,7 @@ impl ChangeFacts {
             jobs: jobs
                 .map(|jobs| JobEffects { known: jobs.iter().len(), hit: job_effects(look, plan, jobs) }),
             transition: judged.transition.clone(),
+            undo: None,
         }
     }
 
@@ -134,6 +140,7 @@ impl ChangeFacts {
         lines.push(("jobs", self.job_words().unwrap_or_else(unknown)));
         lines.push(("no path", self.actual_pairs().as_ref().map_or_else(unknown, pair_words)));
         lines.extend(self.supposed_words().map(|words| ("what if", words)));
+        lines.extend(self.undo.as_ref().map(|loss| ("gives up", loss.words())));
         lines
     }
 }
@@ -144,23 +151,22 @@ pub fn supposed_words(pairs: &TransientLoss, failed: &[String]) -> Option<String
     if failed.is_empty() {
         return None;
     }
-    let [before, after] = [pairs.before, pairs.after].map(digits_in_groups);
-    let unit = if pairs.before == 1 { "pair" } else { "pairs" };
-    Some(format!("{}: before {before} {unit} without a path, after {after}", failure_words(failed)))
+    Some(format!("{}: before {}", failure_words(failed), loss_words(pairs.before, pairs.after)))
 }
 
-/// The names of failed elements with their verb: `spine-2 fails`, `spine-1 and 3 more fail`.
-fn failure_words(failed: &[String]) -> String {
-    const NAMED: usize = 2;
-    let name = |element: &String| {
-        element.split_once(':').map_or_else(|| element.clone(), |(_, name)| name.to_owned())
-    };
-    let names: Vec<String> = failed.iter().take(NAMED).map(name).collect();
-    let names = match failed.len() {
-        0..=NAMED => names.join(" and "),
-        more => format!("{} and {} more", names[0], more - 1),
-    };
-    format!("{names} {}", if failed.len() == 1 { "fails" } else { "fail" })
+/// The same of the way back, from the state after the writes to that before them: `spine-2 fails: now 0 pairs without a path,
+/// after 504`.
+pub fn supposed_way_back_words(pairs: &TransientLoss, failed: &[String]) -> Option<String> {
+    if failed.is_empty() {
+        return None;
+    }
+    Some(format!("{}: now {}", failure_words(failed), loss_words(pairs.after, pairs.before)))
+}
+
+/// `504 pairs without a path, after 0`.
+fn loss_words(first: u64, after: u64) -> String {
+    let unit = if first == 1 { "pair" } else { "pairs" };
+    format!("{} {unit} without a path, after {}", digits_in_groups(first), digits_in_groups(after))
 }
 
 /// The pairs without a path, counted three times: `before 504, while written at most 504, after 0, of 1,892 pairs`.

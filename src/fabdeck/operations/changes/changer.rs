@@ -16,6 +16,7 @@ use crate::operations::lanes::lane_request::LaneRequest;
 use crate::operations::lanes::slow_lanes::LaneState;
 use crate::operations::plans::link_service::LinkService;
 use crate::operations::plans::plan_request::PlanRequest;
+use crate::operations::plans::write_mode_offer::WriteModeOffer;
 use fabdeck_change::{ChangeStatus, GuardRequest, Plan, SilentHostAction};
 use fabdeck_fabric::ElementId;
 
@@ -81,6 +82,12 @@ pub struct ChangeOffer {
     /// What the change does: who is cut off, which jobs notice, pairs without a path.
     #[serde(default)]
     pub facts: ChangeFacts,
+    /// How the plan is written, and whether there is another way.
+    #[serde(default)]
+    pub mode: WriteModeOffer,
+    /// Whether flows move back to the lane that an earlier change moved them from.
+    #[serde(default)]
+    pub undoes_moves: bool,
     /// Whether the change ends with this process.
     pub own: bool,
     /// Further remarks: a guard that a logout may end, or a subnet manager that also writes.

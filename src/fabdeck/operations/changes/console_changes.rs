@@ -18,6 +18,7 @@ use super::changer::{Acceptance, ChangeOffer, ChangeOverview, Changer, PlanSourc
 use super::in_process::{GuardThreadInput, InProcessChanges};
 use super::preparation::{DriverOptions, PreparedChange};
 use super::undo::PlannedUndo;
+use super::undo_loss::UndoneChange;
 use super::{change_comparison, change_store, guard_requests, refusal_audit, seen_changes, undo};
 use crate::catalogue::failure::Failure;
 use crate::catalogue::snapshot::Snapshot;
@@ -33,7 +34,9 @@ use crate::operations::plans::link_service::{LinkService, service_plan};
 use crate::operations::plans::phases::phase_lines;
 use crate::operations::plans::plan_file;
 use crate::operations::plans::plan_origin::PlanOrigin;
+use crate::operations::plans::plan_request::{PlanRequest, WriteMode};
 use crate::operations::plans::proposal_plan::plan_text;
+use crate::operations::plans::write_mode_offer::WriteModeOffer;
 use crate::system::access::SystemAccess;
 use fabdeck_change::{ChangeStatus, GuardRequest, Migration, Plan};
 use fabdeck_fabric::Element;
@@ -75,6 +78,8 @@ struct PlannedChange {
     title: String,
     read: (Plan, String),
     remarks: Vec<String>,
+    /// The change that it undoes.
+    undone: Option<UndoneChange>,
 }
 
 /// Describes a change to the operator of the console, who answers later.
@@ -83,6 +88,7 @@ struct OfferFrontEnd<'c> {
     offer: ChangeOffer,
     /// The running jobs, where they are known.
     jobs: Option<&'c JobInput>,
+    undone: Option<UndoneChange>,
 }
 
 impl QuestionFrontEnd for OfferFrontEnd<'_> {
@@ -99,7 +105,10 @@ impl QuestionFrontEnd for OfferFrontEnd<'_> {
         }
         let placed = self.jobs.map(|jobs| jobs.place(look));
         let offer = &mut self.offer;
-        offer.facts = ChangeFacts::of(change, placed.as_ref().map(|placed| &placed.jobs));
+        let jobs = placed.as_ref().map(|placed| &placed.jobs);
+        offer.facts = ChangeFacts::of(change, jobs);
+        offer.facts.undo =
+            self.undone.as_ref().and_then(|undone| undone.count_loss(look, &change.plan, jobs));
         offer.remarks.extend(change.unregistered_warning());
         offer.remarks.extend(self.changes.outside.guard_lifetime_warning().filter(|_| !own));
         offer.source.clone_from(&look.source);
@@ -234,9 +243,13 @@ impl ConsoleChangesInner {
         jobs: Option<&JobInput>,
         watch: &mut dyn ReadObserver,
     ) -> Result<ChangeOffer, Failure> {
-        let PlannedChange { title, read, remarks } = self.read_plan(planned, watch)?;
-        let offer = ChangeOffer { remarks, ..describe_plan(title, &self.source, &read.0) };
-        let mut front = OfferFrontEnd { changes: self, offer, jobs };
+        let PlannedChange { title, read, remarks, undone } = self.read_plan(planned, watch)?;
+        let mut offer = ChangeOffer { remarks, ..describe_plan(title, &self.source, &read.0) };
+        offer.undoes_moves = undone.as_ref().is_some_and(|undone| undone.moves_flows);
+        if let PlanSource::Proposed(request) = planned {
+            offer.mode = WriteModeOffer::of_request(request, &read.0);
+        }
+        let mut front = OfferFrontEnd { changes: self, offer, jobs, undone };
         let outcome = self.ask(read, watch, &mut front)?;
         let mut offer = front.offer;
         match outcome {
@@ -277,15 +290,15 @@ impl ConsoleChangesInner {
         };
         let (title, read) = match planned {
             PlanSource::Undo { id, number } => {
-                let PlannedUndo { plan, remarks, .. } = self.plan_undo(id, watch)?;
+                let PlannedUndo { plan, remarks, undone, .. } = self.plan_undo(id, watch)?;
                 let said = plan_text(&plan).map_err(|error| refused(error.to_string()))?;
                 let title = format!("undo of change {number}");
-                return Ok(PlannedChange { title, read: text(said)?, remarks });
+                let undone = Some(undone);
+                return Ok(PlannedChange { title, read: text(said)?, remarks, undone });
             }
-            PlanSource::Proposed(plan) => (
-                plan.engine.to_owned(),
-                text(plan.make_text(PlanOrigin::now(&self.given)).map_err(refused)?)?,
-            ),
+            PlanSource::Proposed(request) => {
+                (request.engine.to_owned(), text(self.proposed_text(request, watch)?)?)
+            }
             PlanSource::File(file) => (file.display().to_string(), plan_file::read_with_text(file)?),
             PlanSource::Lanes(asked) => {
                 let plan = self.read_lane_moves(asked, watch)?.plan(PlanOrigin::now(&self.given));
@@ -308,7 +321,19 @@ impl ConsoleChangesInner {
                 (title, text(plan_text(&made).map_err(|error| refused(error.to_string()))?)?)
             }
         };
-        Ok(PlannedChange { title, read, remarks: Vec::new() })
+        Ok(PlannedChange { title, read, remarks: Vec::new(), undone: None })
+    }
+
+    /// The text of the plan of an engine, at once or in five phases.
+    fn proposed_text(&self, request: &PlanRequest, watch: &mut dyn ReadObserver) -> Result<String, Failure> {
+        let refused = |words: String| Failure::new(crate::catalogue::exit::Exit::Failed, words);
+        match request.mode {
+            WriteMode::AtOnce => request.make_text(PlanOrigin::now(&self.given)).map_err(refused),
+            WriteMode::FivePhases => {
+                let plan = request.make_phased(self.env(), &self.source, watch)?;
+                plan_text(&plan).map_err(|error| refused(error.to_string()))
+            }
+        }
     }
 
     /// Plans the way back of a confirmed change.
@@ -492,6 +517,8 @@ fn describe_plan(title: String, source: &str, plan: &Plan) -> ChangeOffer {
         transition: Vec::new(),
         findings: Vec::new(),
         facts: ChangeFacts::default(),
+        mode: WriteModeOffer::of_plan(plan),
+        undoes_moves: false,
         own: false,
         remarks: Vec::new(),
         applied: false,

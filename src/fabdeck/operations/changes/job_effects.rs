@@ -70,6 +70,22 @@ pub fn job_effects(look: &Snapshot, plan: &Plan, jobs: &JobMap) -> Vec<JobEffect
     hit
 }
 
+/// The pairs of each job that have a path with the first tables and none with the second, if these elements fail.
+pub(crate) fn lost_pairs_of_jobs(
+    look: &Snapshot,
+    tables: [&Tables; 2],
+    faults: &Faults,
+    jobs: &JobMap,
+) -> Vec<(String, u64)> {
+    let fabric = look.fabric();
+    let [old, new] = tables.map(|tables| PathFollower { fabric, faults, tables });
+    let lost = |(job, ports): (&String, &BTreeSet<PortId>)| {
+        let effect = effect_on(&old, &new, job, ports);
+        (effect.job, effect.after.saturating_sub(effect.before))
+    };
+    jobs.iter().map(lost).collect()
+}
+
 /// Follows the paths of a job to each of its ports. Ports at one switch share the rest of their path, so the work grows
 /// with the switches of a job and not with its senders.
 fn effect_on(

@@ -3,6 +3,7 @@
 //! tables of the slow lane stay, since hosts need them until they have followed.
 
 use super::change_store;
+use super::undo_loss::UndoneChange;
 use crate::catalogue::exit::Exit;
 use crate::catalogue::failure::Failure;
 use crate::catalogue::snapshot::Snapshot;
@@ -12,7 +13,7 @@ use crate::operations::lanes::lane_request::read_undo_moves;
 use crate::operations::lanes::levels::LevelsInForce;
 use crate::operations::plans::plan_origin::PlanOrigin;
 use crate::operations::plans::undo_plan::{UndoPlan, UndoPlanError, undo_plan};
-use fabdeck_change::{ChangePhase, ChangeState, Migration, Plan};
+use fabdeck_change::{BeginRecord, ChangePhase, ChangeState, Migration, Plan};
 use fabdeck_mad::access::{AttributePart, ReadObserver, ReadOptions};
 
 /// The plan of the way back, with what it leaves as it is.
@@ -20,6 +21,16 @@ pub struct PlannedUndo {
     pub plan: Plan,
     pub remarks: Vec<String>,
     pub snapshot: Snapshot,
+    pub undone: UndoneChange,
+}
+
+fn undone_change(begun: &BeginRecord) -> UndoneChange {
+    UndoneChange {
+        number: begun.number,
+        failed: begun.failed.clone(),
+        covers_switches: begun.covers_switches,
+        moves_flows: !begun.migrations.is_empty(),
+    }
 }
 
 /// Finds a change in the state folders, by its id, its number or the beginning of its id.
@@ -59,7 +70,8 @@ pub fn plan_undo(
                 count_words(foreign, "part was", "parts were")
             )
         });
-        return Ok(PlannedUndo { plan, remarks: remark.into_iter().collect(), snapshot: look });
+        let (remarks, undone) = (remark.into_iter().collect(), undone_change(begun));
+        return Ok(PlannedUndo { plan, remarks, snapshot: look, undone });
     }
     let in_force = in_force(&look)?;
     let moves = read_undo_moves(open.as_mut(), look, &begun.migrations, &in_force, watch)?;
@@ -74,7 +86,7 @@ pub fn plan_undo(
             count_words(some, "table part", "table parts")
         )],
     };
-    Ok(PlannedUndo { plan, remarks, snapshot: moves.snapshot })
+    Ok(PlannedUndo { plan, remarks, snapshot: moves.snapshot, undone: undone_change(begun) })
 }
 
 /// Only a confirmed change is undone by a plan: its guard rolls back a pending one.

@@ -58,6 +58,7 @@ mod tests {
             next: NextStep { text: String::new(), command: String::new() },
             acknowledged: None,
             worse_since: None,
+            history: None,
         }
     }
 

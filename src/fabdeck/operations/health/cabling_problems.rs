@@ -43,6 +43,7 @@ impl HealthFacts<'_> {
             next: self.step(format!("{step}{more}"), &format!("cabling {}", quote_for_shell(plan))),
             acknowledged: None,
             worse_since: None,
+            history: None,
         }
     }
 

@@ -57,6 +57,7 @@ impl HealthFacts<'_> {
             next: self.step("see which flows would move to the slow lane", "lanes propose"),
             acknowledged: None,
             worse_since: None,
+            history: None,
             sign: None,
         }
     }
@@ -98,6 +99,7 @@ impl HealthFacts<'_> {
             next,
             acknowledged: None,
             worse_since: None,
+            history: None,
             sign: None,
         })
     }

@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use super::acknowledgements::{AcknowledgedCapture, change_acknowledgement};
 use super::link_health_coverage::LinkHealthCoverage;
+use super::link_history::mark_histories;
 use super::pending_changes::{PendingChanges, find_pending_changes};
 use super::problem::{FabricProblem, ProblemSeverity};
 use super::problem_list::HealthFacts;
@@ -13,6 +14,7 @@ use crate::catalogue::exit::Exit;
 use crate::catalogue::failure::Failure;
 use crate::catalogue::snapshot::Snapshot;
 use crate::operations::check::judgement::CertificateReport;
+use crate::operations::event_store::ledger_reader::LedgerCache;
 use crate::operations::jobs::job_comparison::{JobComparison, SIMULATED_JOBS_SEED};
 use crate::operations::jobs::job_request::JobListSource;
 use crate::operations::jobs::list_source::{JobSource, read_list};
@@ -188,7 +190,10 @@ pub fn check_health(
         capture = AcknowledgedCapture::from_source(operation.env)?;
     }
     let recorded = capture.map(|capture| capture.recorded).unwrap_or_default();
-    let (problems, unacknowledged) = rank_problems(problems, &snapshot, Some(outside), &recorded);
+    let (mut problems, unacknowledged) = rank_problems(problems, &snapshot, Some(outside), &recorded);
+    if let Some(stored) = LedgerCache::default().find(operation.env, &snapshot) {
+        mark_histories(&mut problems, &snapshot, Some(&stored.ledger), stored.now_ms);
+    }
     let changes = find_pending_changes(operation.env, &snapshot);
     let report = HealthReport { problems, checks: HealthChecks { unacknowledged, ..checks }, changes };
     Ok(CheckedFabric { snapshot, report })

@@ -198,6 +198,7 @@ impl HealthFacts<'_> {
             next: self.whatif_step(ElementId::Link(link), self.repair_words(link, repair)),
             acknowledged: None,
             worse_since: None,
+            history: None,
             sign: None,
         }
     }

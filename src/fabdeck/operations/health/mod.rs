@@ -11,6 +11,7 @@ mod hits;
 pub mod job_hits;
 pub(crate) mod kept_annotations;
 pub mod link_health_coverage;
+pub mod link_history;
 mod link_problems;
 mod node_problems;
 pub(crate) mod pending_changes;

@@ -54,6 +54,7 @@ impl HealthFacts<'_> {
             next,
             acknowledged: None,
             worse_since: None,
+            history: None,
             sign: None,
         }
     }
@@ -77,6 +78,7 @@ impl HealthFacts<'_> {
             next: self.step("see which pairs have no path now", "check"),
             acknowledged: None,
             worse_since: None,
+            history: None,
             sign: None,
         };
         self.news.iter().filter_map(gone).map(problem).collect()
@@ -115,6 +117,7 @@ impl HealthFacts<'_> {
                 next: self.step("see which pairs have no path now", "check"),
                 acknowledged: None,
                 worse_since: None,
+                history: None,
                 sign: None,
             }
         };

@@ -125,6 +125,7 @@ impl HealthFacts<'_> {
             next: self.step("", "check"),
             acknowledged: None,
             worse_since: None,
+            history: None,
             sign: None,
         }
     }

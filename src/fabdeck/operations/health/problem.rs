@@ -6,7 +6,7 @@ use fabdeck_fabric::ElementId;
 
 json_type! {
     /// How much a fabric suffers from a problem, the worst first.
-    #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+    #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, serde::Deserialize)]
     #[serde(rename_all = "kebab-case")]
     pub enum ProblemSeverity {
         /// A host is hit now.
@@ -252,6 +252,8 @@ pub struct FabricProblem {
     pub acknowledged: Option<Acknowledgement>,
     /// An acknowledgement from when the problem was less bad: it no longer covers it.
     pub worse_since: Option<Acknowledgement>,
+    /// What the ledger knows of the cable: how often it went down, and since when.
+    pub history: Option<String>,
 }
 
 impl FabricProblem {

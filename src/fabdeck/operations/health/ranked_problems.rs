@@ -8,11 +8,13 @@ use super::cable_overview::CableOverview;
 use super::job_hits::JobHits;
 use super::kept_annotations::read_annotations;
 use super::link_health_coverage::LinkHealthCoverage;
+use super::link_history::mark_histories;
 use super::problem::{FabricProblem, ProblemKind, ProblemSeverity};
 use super::problem_list::HealthFacts;
 use super::short_port_name::short_port_name;
 use super::table_certificate::CertificateInForce;
 use crate::catalogue::snapshot::Snapshot;
+use crate::operations::event_store::ledger_reader::StoredLedger;
 use crate::operations::jobs::job_comparison::JobComparison;
 use crate::operations::rowset::Rowset;
 use crate::operations::watch::hot_ports::{HotPort, HotRole};
@@ -67,8 +69,8 @@ impl RankingRequest {
             && same(self.jobs.as_ref(), other.jobs.as_ref())
     }
 
-    /// Ranks the problems. `system` has the acknowledgements of the user.
-    pub fn run(&self, system: Option<&dyn SystemAccess>) -> RankedProblems {
+    /// Ranks the problems. `system` has the acknowledgements of the user, `stored` what cables did before.
+    pub fn run(&self, system: Option<&dyn SystemAccess>, stored: Option<&StoredLedger>) -> RankedProblems {
         let jobs = self.jobs.as_deref();
         let facts = HealthFacts {
             look: &self.look,
@@ -89,7 +91,11 @@ impl RankingRequest {
             Some(Err(why)) => (None, Some(why)),
             other => (other.and_then(Result::ok), None),
         };
-        let (problems, unacknowledged) = rank_problems(facts.problems(), &self.look, system, &self.recorded);
+        let (mut problems, unacknowledged) =
+            rank_problems(facts.problems(), &self.look, system, &self.recorded);
+        if let Some(StoredLedger { ledger, now_ms }) = stored {
+            mark_histories(&mut problems, &self.look, Some(ledger), *now_ms);
+        }
         let waits = self.reading.as_ref().and_then(|reading| PortWaits::new(&self.look, reading));
         let measures = problems.iter().map(|problem| self.measure(problem)).collect();
         let jobs = jobs.map(|jobs| JobHits::new(&self.look, jobs, self.reading.as_deref(), &problems));

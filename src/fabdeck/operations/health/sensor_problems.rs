@@ -121,6 +121,7 @@ impl HealthFacts<'_> {
             next,
             acknowledged: None,
             worse_since: None,
+            history: None,
             sign: None,
         }
     }

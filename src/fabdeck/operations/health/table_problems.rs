@@ -139,6 +139,7 @@ impl HealthFacts<'_> {
             },
             acknowledged: None,
             worse_since: None,
+            history: None,
             sign: None,
         })
     }
@@ -164,6 +165,7 @@ impl HealthFacts<'_> {
             next: self.step("see the first of these pairs by name", "check"),
             acknowledged: None,
             worse_since: None,
+            history: None,
             sign: None,
         }
     }

@@ -17,3 +17,4 @@ pub mod proposal_plan;
 pub(crate) mod route_plan;
 mod tables_proposal;
 pub(crate) mod undo_plan;
+pub mod write_mode_offer;

@@ -48,12 +48,7 @@ pub fn route_in_phases(
     asked: ProposalOptions<'_>,
 ) -> Result<RoutedPlan, Failure> {
     if engine.uses_path_bits() {
-        let what = format!(
-            "FD-7919: {} uses every LID of a port, and phases keep half of them apart; route without --phases and \
-             --high-lids, or take another engine",
-            engine.id
-        );
-        return Err(Failure::new(Exit::Refused, what));
+        return Err(path_bits_refusal(engine.id));
     }
     let begun = Instant::now();
     let proposal = propose_settled(operation, snapshot, faults, engine, asked)?;
@@ -66,7 +61,15 @@ pub fn route_in_phases(
     Ok(RoutedPlan { plan, proposal, row })
 }
 
-fn phase_failure(error: PhasedPlanError) -> Failure {
+pub(super) fn path_bits_refusal(engine: &str) -> Failure {
+    let what = format!(
+        "FD-7919: {engine} uses every LID of a port, and phases keep half of them apart; route without --phases and \
+         --high-lids, or take another engine"
+    );
+    Failure::new(Exit::Refused, what)
+}
+
+pub(super) fn phase_failure(error: PhasedPlanError) -> Failure {
     let exit = match &error {
         PhasedPlanError::Plan(error) => super::route_plan::exit_of(error),
         PhasedPlanError::Refused(_) => Exit::Failed,

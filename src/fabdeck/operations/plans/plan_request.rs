@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use serde::{Deserialize, Serialize};
+
 use super::plan_origin::PlanOrigin;
 use super::proposal_plan::make_plan;
 use crate::catalogue::snapshot::Snapshot;
@@ -9,6 +11,15 @@ use crate::operations::lanes::levels::LevelsInForce;
 use crate::operations::preview::whatif::Proposal;
 use fabdeck_change::{Plan, StagedTransition};
 use fabdeck_fabric::Faults;
+
+/// How a change is written: all at once, or in five phases, in which hosts leave the LIDs whose tables change.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum WriteMode {
+    #[default]
+    AtOnce,
+    FivePhases,
+}
 
 /// The input of a plan.
 #[derive(Clone, Debug)]
@@ -19,6 +30,8 @@ pub struct PlanRequest {
     pub proposal: Arc<Proposal>,
     /// Commands for a plan that is not safe while traffic flows.
     pub staged: StagedCommands,
+    /// How the session applies it.
+    pub mode: WriteMode,
 }
 
 /// The commands of a change in two plans; the engine of the first plan is inserted later.

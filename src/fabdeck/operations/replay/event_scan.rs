@@ -168,7 +168,11 @@ impl<B: ByteSource> EventDeriver<B> {
         scanned.interval = Some(RecordedInterval {
             at_ms: u64::try_from(self.elapsed).unwrap_or(0),
             seconds: after.began.saturating_sub(before.began).as_secs_f64(),
-            sums: IntervalSums::new(fabric, &rates, &[]),
+            sums: IntervalSums::new(fabric, &rates, &[]).with_counter_rates(
+                fabric,
+                &rates,
+                [&before, &after],
+            ),
         });
         let verdict = find_hot_spots(fabric, &rates, thresholds);
         let since = rates_of_sweeps(fabric, self.first.as_ref().unwrap_or(&after), &after).with_min_hour();

@@ -166,7 +166,7 @@ impl MomentFacts {
             recorded: Arc::default(),
             acknowledgements: 0,
         };
-        Self { ranked: request.run(None), look, reading }
+        Self { ranked: request.run(None, None), look, reading }
     }
 
     /// Wait in percent and errors a second of each port, as far as they are known.

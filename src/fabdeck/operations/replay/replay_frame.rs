@@ -265,7 +265,11 @@ impl<B: ByteSource> ReplayFrames<B> {
             nodes: fabric.nodes().len(),
             levels: levels.into(),
             seconds: after.began.saturating_sub(before.began).as_secs_f64(),
-            sums: IntervalSums::new(fabric, &rates, &[]),
+            sums: IntervalSums::new(fabric, &rates, &[]).with_counter_rates(
+                fabric,
+                &rates,
+                [&before, &after],
+            ),
         };
         self.cache_column(place, column);
     }

@@ -61,6 +61,10 @@ pub fn write_problem(page: &mut HtmlWriter, problem: &FabricProblem, jobs_known:
     page.text(&problem.cause.text);
     page.close();
     write_hits(page, &problem.hits, jobs_known);
+    if let Some(history) = &problem.history {
+        page.element("dt", &[], "History");
+        page.element("dd", &[], history);
+    }
     page.element("dt", &[], "Next step");
     page.open("dd", &[]);
     page.text(&problem.next.text);

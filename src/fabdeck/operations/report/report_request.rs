@@ -12,6 +12,7 @@ use super::report_readings::{ReportReadings, read_source};
 use crate::catalogue::failure::Failure;
 use crate::catalogue::shell_words::quote_for_shell;
 use crate::catalogue::summary::count_words;
+use crate::operations::event_store::ledger_reader::LedgerCache;
 use crate::operations::health::acknowledgements::AcknowledgedCapture;
 use crate::operations::health::health_check::{place_known_jobs, read_running_jobs};
 use crate::operations::health::ranked_problems::{RankedProblems, RankingRequest};
@@ -73,7 +74,8 @@ pub fn make_report(operation: &mut Operation<'_>, request: &ReportRequest) -> Re
         recorded: Arc::new(AcknowledgedCapture::recorded_in_source(operation.env)?),
         acknowledgements: 0,
     };
-    let ranked = Arc::new(ranking.run(Some(operation.env.outside)));
+    let stored = LedgerCache::default().find(operation.env, &look);
+    let ranked = Arc::new(ranking.run(Some(operation.env.outside), stored.as_deref()));
     let tables = match (certified, tables) {
         (Ok(Some(why)), _) => Err(why),
         (Ok(None), true) => Ok("certified".to_owned()),

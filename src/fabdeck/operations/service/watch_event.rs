@@ -4,76 +4,21 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use super::watch_service::WatchedSweep;
-use crate::catalogue::json_type::json_type;
 use crate::operations::changes::change_row::ChangeRow;
+use crate::operations::event_store::stored_batch::{OpenChange, OpenProblem, StoredEvent};
+use crate::operations::event_store::stored_state::StoredState;
+use crate::operations::event_store::watch_event::{EventSeverity, WatchEvent};
 use crate::operations::health::problem::{FabricProblem, ProblemSeverity};
 use crate::operations::watch::fabric_events::{fabric_event_elements, fabric_event_text, fabric_event_word};
 use fabdeck_fabric::Element;
+use fabdeck_fabric::observe::FabricEvent;
 
 /// Most elements that an event names.
 const MAX_ELEMENTS: usize = 20;
 
-json_type! {
-    /// How much an event matters.
-    #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
-    #[serde(rename_all = "kebab-case")]
-    pub enum EventSeverity {
-        Critical,
-        Warning,
-        Info,
-    }
-}
-
-impl EventSeverity {
-    pub fn word(self) -> &'static str {
-        match self {
-            Self::Critical => "critical",
-            Self::Warning => "warning",
-            Self::Info => "info",
-        }
-    }
-}
-
-json_type! {
-    /// An event. The number counts the events of a service since it started.
-    #[derive(Clone, PartialEq, Debug)]
-    pub struct WatchEvent {
-        pub number: u64,
-        /// Milliseconds since 1970.
-        #[serde(skip)]
-        pub time_ms: i64,
-        /// What happened: a kind of change (link-down, node-silent, ...), or problem-began, problem-grew, problem-ended,
-        /// change-pending, change-overdue, change-decided, fabric-unreadable, fabric-readable.
-        pub kind: String,
-        pub severity: EventSeverity,
-        pub text: String,
-        /// The id of the problem or change; empty for other events.
-        pub subject: String,
-        /// The links, ports and nodes that it is about, as `--fail` takes them.
-        pub elements: Vec<String>,
-    }
-}
-
 /// Receives events.
 pub trait EventSink {
     fn receive(&mut self, event: &WatchEvent);
-}
-
-/// A problem that was reported and has not ended.
-#[derive(Clone, PartialEq, Debug)]
-struct OpenProblem {
-    severity: ProblemSeverity,
-    title: String,
-    hosts: usize,
-    /// Time since which it is no longer found, in milliseconds since 1970.
-    absent_ms: Option<i64>,
-}
-
-/// A change that was reported as pending.
-#[derive(Clone, PartialEq, Debug)]
-struct OpenChange {
-    number: u64,
-    overdue: bool,
 }
 
 /// Derives events from sweeps. A problem that comes back within the recovery window is the same one, so that a link that
@@ -113,15 +58,34 @@ impl WatchEventDeriver {
         Self { recovery_ms, next: 1, problems: BTreeMap::new(), changes: BTreeMap::new(), is_readable: true }
     }
 
-    /// The events of a sweep: first what changed, then the problems that it made.
-    pub fn derive(&mut self, watched: &WatchedSweep<'_>) -> Vec<WatchEvent> {
+    /// Continues after the events that are stored: numbers go on, and what was reported as open is.
+    pub fn resume(&mut self, stored: &StoredState) {
+        self.next = stored.event + 1;
+        self.problems = stored.problems.clone();
+        self.changes = stored.changes.clone();
+        self.is_readable = !stored.is_unreadable;
+    }
+
+    /// An event with the state that it leaves behind.
+    pub fn to_stored(&self, event: &WatchEvent) -> StoredEvent {
+        let has_kind = |kinds: &[&str]| kinds.contains(&event.kind.as_str());
+        let problem =
+            self.problems.get(&event.subject).filter(|_| has_kind(&["problem-began", "problem-grew"]));
+        let change = self.changes.get(&event.subject);
+        let change = change.filter(|_| has_kind(&["change-pending", "change-overdue"]));
+        StoredEvent { event: event.clone(), problem: problem.cloned(), change: change.cloned() }
+    }
+
+    /// The events of a sweep: first what changed, then the problems that it made. `missed` has the changes that no sweep
+    /// saw.
+    pub fn derive(&mut self, watched: &WatchedSweep<'_>, missed: &[FabricEvent]) -> Vec<WatchEvent> {
         let mut drafts = Vec::new();
         if !std::mem::replace(&mut self.is_readable, true) {
             let text = "the fabric can be read again".to_owned();
             drafts.push(EventDraft::new("fabric-readable", EventSeverity::Info, text));
         }
         let look = watched.snapshot;
-        for event in &watched.interval.news {
+        for event in missed.iter().chain(&watched.interval.news) {
             let severity = if event.is_trouble() { EventSeverity::Warning } else { EventSeverity::Info };
             let draft = EventDraft::new(fabric_event_word(event), severity, fabric_event_text(look, event));
             drafts.push(EventDraft { elements: fabric_event_elements(look, event), ..draft });

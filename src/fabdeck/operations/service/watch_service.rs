@@ -6,12 +6,15 @@ use std::time::{Duration, Instant};
 
 use jiff::Timestamp;
 
-use super::watch_event::{WatchEvent, WatchEventDeriver};
+use super::service_store::{ServiceStore, StoreChoice};
+use super::watch_event::WatchEventDeriver;
 use crate::catalogue::failure::Failure;
 use crate::catalogue::snapshot::Snapshot;
+use crate::operations::event_store::watch_event::WatchEvent;
 use crate::operations::health::health_check::{
     HealthChecks, HealthReadings, HealthReport, JudgedTables, place_known_jobs,
 };
+use crate::operations::health::link_history::mark_histories;
 use crate::operations::health::pending_changes::find_pending_changes;
 use crate::operations::health::ranked_problems::rank_problems;
 use crate::operations::jobs::list_source::JobSource;
@@ -39,6 +42,8 @@ pub struct WatchServiceRequest {
     pub jobs: Option<RecordedJobList>,
     /// Time for which a problem has to be absent until it counts as ended.
     pub recovery: Duration,
+    /// Whether events and the ledger of links are stored.
+    pub store: StoreChoice,
 }
 
 /// Counts of a service since it started.
@@ -49,6 +54,8 @@ pub struct ServiceStatistics {
     pub failures: u64,
     /// Events by their kind.
     pub events: BTreeMap<&'static str, u64>,
+    /// Events that wait for room on the disk of the store; `None` without a store.
+    pub unstored_events: Option<u64>,
 }
 
 /// What is known after a sweep.
@@ -93,6 +100,7 @@ pub fn run_watch_service(
         jobs,
         statistics: ServiceStatistics::default(),
         events,
+        store: ServiceStore::new(request.store),
         clock: SweepClock::new(false),
         stop,
     };
@@ -107,6 +115,9 @@ pub fn run_watch_service(
         let why = failure.message.unwrap_or_default();
         operation.reporter.report_line(&format!("the fabric is read again, because {why}"));
         let events = service.events.derive_failure(&why, now_ms());
+        let stored = events.iter().map(|event| service.events.to_stored(event)).collect();
+        service.store.record_events(operation, stored, now_ms());
+        service.statistics.unstored_events = service.store.unstored_events();
         publisher.publish_failure(&why, &service.statistics, &events);
         if !service.wait(Instant::now() + request.interval) {
             return Ok(());
@@ -119,6 +130,7 @@ struct WatchService<'r> {
     jobs: Option<JobThread>,
     statistics: ServiceStatistics,
     events: WatchEventDeriver,
+    store: ServiceStore,
     /// The clock of the source that is open.
     clock: SweepClock,
     stop: StopFlag,
@@ -173,6 +185,8 @@ impl WatchService<'_> {
         let mut tables = JudgedTables::new(&snapshot)?;
         let simulated = snapshot.observation.reading.as_ref().is_some_and(|reading| reading.virtual_time);
         self.clock = SweepClock::new(simulated);
+        let time_ms = self.clock.time(judge.last());
+        self.store.begin(operation, &snapshot, judge.last(), time_ms, &mut self.events)?;
         let size = ReadingSize::of(&snapshot);
         let mut next = Instant::now() + self.pause(judge.last());
         while self.wait(next) {
@@ -190,6 +204,8 @@ impl WatchService<'_> {
                 break;
             }
         }
+        let time_ms = self.clock.time(judge.last());
+        self.store.finish(operation, &snapshot, time_ms);
         source.end_watch(&mut snapshot.observation);
         operation.count_reading(&snapshot);
         Ok(())
@@ -249,10 +265,12 @@ impl WatchService<'_> {
         };
         let (problems, checks) = readings.judge();
         let outside = operation.env.outside;
-        let (problems, unacknowledged) = rank_problems(problems, snapshot, Some(outside), &[]);
+        let (mut problems, unacknowledged) = rank_problems(problems, snapshot, Some(outside), &[]);
+        let time_ms = self.clock.time(sweep);
+        mark_histories(&mut problems, snapshot, self.store.ledger(), time_ms);
         let changes = find_pending_changes(operation.env, snapshot);
         let report = HealthReport { problems, checks: HealthChecks { unacknowledged, ..checks }, changes };
-        let watched = WatchedSweep {
+        let mut watched = WatchedSweep {
             snapshot,
             sweep,
             interval,
@@ -260,9 +278,15 @@ impl WatchService<'_> {
             tables,
             report: &report,
             statistics: &self.statistics,
-            time_ms: self.clock.time(sweep),
+            time_ms,
         };
-        let events = self.events.derive(&watched);
+        let events = self.events.derive(&watched, self.store.missed());
+        let stored = events.iter().map(|event| self.events.to_stored(event)).collect();
+        // What is published is stored: a watch that is killed publishes no event under a number that is used again.
+        self.store.record(operation, &watched, stored);
+        let unstored_events = self.store.unstored_events();
+        let statistics = ServiceStatistics { unstored_events, ..self.statistics.clone() };
+        watched.statistics = &statistics;
         publisher.publish(&watched, &events);
     }
 }

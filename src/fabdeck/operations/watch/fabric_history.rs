@@ -3,9 +3,10 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
+use super::counter_rates::CounterRates;
 use super::port_values::{PortQuantity, PortValues};
 use fabdeck_fabric::counters::{PortRates, Rates};
-use fabdeck_fabric::observe::PortIdentity;
+use fabdeck_fabric::observe::{Counter, PortIdentity, Sweep};
 use fabdeck_fabric::{Fabric, PortId};
 
 /// The sums of one interval. A sum is `None` where no port reports what it needs.
@@ -38,6 +39,7 @@ impl FabricSums {
 pub struct IntervalSums {
     pub sums: FabricSums,
     ports: PortValues,
+    errors: CounterRates,
 }
 
 impl IntervalSums {
@@ -54,12 +56,23 @@ impl IntervalSums {
             errors_per_s: sum(rates.ports.iter().filter_map(errors)),
             ..FabricSums::default()
         };
-        Self { sums, ports: PortValues::new(fabric, rates, pinned) }
+        Self { sums, ports: PortValues::new(fabric, rates, pinned), errors: CounterRates::default() }
+    }
+
+    /// The same with the growth of each error counter, from the sweeps that the rates are of.
+    pub fn with_counter_rates(self, fabric: &Fabric, rates: &Rates, sweeps: [&Sweep; 2]) -> Self {
+        Self { errors: CounterRates::new(fabric, &rates.ports, sweeps), ..self }
     }
 
     /// The wait of a port in percent of the time; `None` where it is not known.
     pub fn wait_of(&self, port: &PortIdentity) -> Option<f64> {
         self.ports.value(port, PortQuantity::Wait)
+    }
+
+    /// Growth a second of an error counter, by its 64-bit form; `None` where no port counts errors.
+    fn counter_of(&self, port: &PortIdentity, wide: &Counter) -> Option<f64> {
+        self.sums.errors_per_s?;
+        Some(self.errors.value(port, wide))
     }
 
     /// Errors a second of these ports together; `None` where no port counts errors.
@@ -187,7 +200,9 @@ impl HistoryLevel {
         if let Some(last) = self.entries.back() {
             ports.waits.share_ports(&last.interval.ports.waits);
         }
-        let interval = IntervalSums { ports, ..entry.interval };
+        // Coarse levels have no counters.
+        let errors = if self.step_ms > 0 { CounterRates::default() } else { entry.interval.errors.clone() };
+        let interval = IntervalSums { ports, errors, ..entry.interval };
         self.entries.push_back(HistoryEntry { interval, ..*entry });
         let older = self.entries.len().checked_sub(DETAILED_INTERVALS + 1);
         if let Some(entry) = older.and_then(|at| self.entries.get_mut(at)) {
@@ -419,6 +434,22 @@ impl FabricHistory {
         let spans = level.entries.iter().map(|entry| (entry, value(&entry.interval)));
         let sum = if quantity == PortQuantity::Sent { ColumnSum::Mean } else { ColumnSum::Worst };
         window.columns(extend_last(spans, window), columns, sum)
+    }
+}
+
+impl FabricHistory {
+    /// Growth a second of an error counter of one port in equal columns, by the 64-bit form of the counter, as far back as
+    /// each reading is kept.
+    pub fn counter_columns(
+        &self,
+        window: TimeWindow,
+        columns: usize,
+        port: PortIdentity,
+        wide: &Counter,
+    ) -> Vec<Option<f64>> {
+        let entries = &self.levels[0].entries;
+        let spans = entries.iter().map(|entry| (entry, entry.interval.counter_of(&port, wide)));
+        window.columns(extend_last(spans, window), columns, ColumnSum::Worst)
     }
 }
 

@@ -1,6 +1,7 @@
 //! Verdicts on two readings of all counters, and events that a fabric reported.
 
 pub(crate) mod backlog;
+mod counter_rates;
 pub(crate) mod counter_watch;
 pub mod error_baseline;
 pub(crate) mod fabric_events;

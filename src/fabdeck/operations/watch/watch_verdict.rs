@@ -125,7 +125,11 @@ impl VerdictRequest {
         let reported = self.earlier.as_ref().map(|earlier| earlier.above.clone()).unwrap_or_default();
         let changes = sweep_messages(look, &watched, [&reported, &above], &self.thresholds);
         WatchVerdict {
-            sums: IntervalSums::new(fabric, rates, &self.pinned),
+            sums: IntervalSums::new(fabric, rates, &self.pinned).with_counter_rates(
+                fabric,
+                rates,
+                [&self.before, &self.after],
+            ),
             backlogs: backlogs_of(look, &watched.verdict),
             watched,
             flows_before,

@@ -237,9 +237,9 @@ pub(super) fn problem_lines(
             },
         ),
         ("hits", hit_words(&problem.hits, jobs_known)),
-        ("next", format!("{}:", problem.next.text)),
-        ("", problem.next.command.clone()),
     ];
+    lines.extend(problem.history.as_ref().map(|words| ("history", words.clone())));
+    lines.extend([("next", format!("{}:", problem.next.text)), ("", problem.next.command.clone())]);
     lines.extend(verbose.then(|| ("id", problem.id.clone())));
     lines.extend(problem.acknowledged.as_ref().map(|by| ("acknowledged", by.words())));
     lines.extend(

@@ -56,6 +56,8 @@ json_type! {
         acknowledged: Option<AcknowledgedObject<'a>>,
         /// An acknowledgement that no longer covers the problem, which is worse than it was.
         worse_since: Option<AcknowledgedObject<'a>>,
+        /// What the ledger knows of the cable; null where there is none, or nothing in it.
+        history: Option<&'a str>,
     }
 
     struct HitHostsObject<'a> {
@@ -132,6 +134,7 @@ impl<'a> ProblemObject<'a> {
             command: &next.command,
             acknowledged: problem.acknowledged.as_ref().map(acknowledged),
             worse_since: problem.worse_since.as_ref().map(acknowledged),
+            history: problem.history.as_deref(),
         }
     }
 }

@@ -3,19 +3,21 @@
 
 use std::path::PathBuf;
 
+use super::apply_state::ProposedPlan;
 use super::change_actions::can_write;
 use super::changes_model::ApplyRequest;
+use super::mode_actions;
 use crate::catalogue::severity::Severity;
 use crate::console::features::completion;
 use crate::console::features::health::ranking::job_input;
 use crate::console::features::lanes::slow_lanes;
-use crate::console::features::plan_commands::{apply_line, route_line, staged_commands};
+use crate::console::features::plan_commands::{apply_line, phased_route_line, route_line, staged_commands};
 use crate::console::features::screens::ScreenId;
 use crate::console::model::effect::Effect;
 use crate::console::model::prompt::Purpose;
 use crate::console::model::state::SessionState;
 use crate::operations::changes::changer::PlanSource;
-use crate::operations::plans::plan_request::PlanRequest;
+use crate::operations::plans::plan_request::{PlanRequest, WriteMode};
 use fabdeck_routing::Engine;
 
 /// Checks that a plan can be applied now.
@@ -82,11 +84,15 @@ fn apply_proposed(state: &mut SessionState) -> Vec<Effect> {
         );
         return Vec::new();
     };
-    let line = proposed_line(state, engine);
-    let staged = staged_commands(state, engine, &state.plan_name(engine.id));
-    let plan = PlanRequest { look, marks: state.known.marks.clone(), engine: engine.id, proposal, staged };
-    let planned = PlanSource::Proposed(Box::new(plan));
-    begin_offer(state, planned, ApplyRequest { what: engine.id.to_owned(), line: Some(line) })
+    let file = state.plan_name(engine.id);
+    let staged = staged_commands(state, engine, &file);
+    let (marks, mode) = (state.known.marks.clone(), WriteMode::AtOnce);
+    let proposed = ProposedPlan {
+        at_once: proposed_line(state, engine),
+        in_phases: format!("{}; {}", phased_route_line(state, engine, &file), apply_line(state, &file)),
+        request: Box::new(PlanRequest { look, marks, engine: engine.id, proposal, staged, mode }),
+    };
+    mode_actions::begin_offer_of(state, proposed, false)
 }
 
 /// Applies the proposed moves of flows.
@@ -110,7 +116,7 @@ pub fn apply_lanes(
     const FILE: &str = "lanes.plan";
     let propose = state.command_line(&format!("{command} -o {FILE}"));
     let line = format!("{propose}; {}", apply_line(state, FILE));
-    begin_offer(state, planned, ApplyRequest { what: what.to_owned(), line: Some(line) })
+    begin_offer(state, planned, ApplyRequest::fixed(what.to_owned(), Some(line)))
 }
 
 /// The command line that applies a proposal from its plan; it writes the plan first where no file has it.
@@ -132,7 +138,7 @@ pub fn apply_file(state: &mut SessionState, file: &str) -> Vec<Effect> {
         );
         return Vec::new();
     }
-    let wanted = ApplyRequest { what: file.to_owned(), line: Some(apply_line(state, file)) };
+    let wanted = ApplyRequest::fixed(file.to_owned(), Some(apply_line(state, file)));
     begin_offer(state, PlanSource::File(PathBuf::from(file)), wanted)
 }
 

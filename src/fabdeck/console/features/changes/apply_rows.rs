@@ -14,11 +14,11 @@
 //! roll back  by itself after 10 min, unless you confirm with y
 //! ```
 
-use std::collections::BTreeSet;
-
+use super::apply_state::ApplyState;
 use super::dialogue_row::{
     CHECKBOX_WIDTH, DialogueRow, DialogueSign, Piece, RiskLine, labelled, labelled_text,
 };
+use super::mode_rows::{mode_rows, safer_ways};
 use crate::catalogue::quantity_words::length_words;
 use crate::catalogue::summary::{count_words, device_words};
 use crate::console::drawing::canvas::width;
@@ -32,10 +32,11 @@ use fabdeck_fabric::observe::digits_in_groups;
 /// What the rows are made of, and the room that they have.
 #[derive(Clone, Copy, Debug)]
 pub struct ApplyQuestion<'q> {
-    pub offer: &'q ChangeOffer,
-    /// The acknowledged risks.
-    pub taken: &'q BTreeSet<usize>,
-    pub window_s: u64,
+    pub apply: &'q ApplyState,
+    /// Whether the plan is being made in the other mode.
+    pub is_replanned: bool,
+    /// What the last move of flows did to the waiting of hosts, where it is known.
+    pub moved_effect: Option<&'q str>,
     /// The risk with the focus.
     pub focus: Option<usize>,
     pub room: usize,
@@ -91,9 +92,9 @@ impl ApplyQuestion<'_> {
         rows.extend(self.written());
         heading(&mut rows, "Who notices", None, !wide);
         rows.extend(self.notices(wide));
-        let risks = self.offer.findings.len();
-        let acknowledged = format!("{} of {risks} acknowledged", self.taken.len());
-        let role = if self.taken.len() < risks { Role::Warning } else { Role::Good };
+        let (risks, taken) = (self.apply.offer.findings.len(), self.apply.taken.len());
+        let acknowledged = format!("{taken} of {risks} acknowledged");
+        let role = if taken < risks { Role::Warning } else { Role::Good };
         let title = if risks == 1 { "Risk" } else { "Risks" };
         heading(&mut rows, title, (risks > 0).then_some((acknowledged, role)), true);
         rows.extend(self.risks(level));
@@ -103,7 +104,7 @@ impl ApplyQuestion<'_> {
     }
 
     fn written(&self) -> Vec<DialogueRow> {
-        let offer = self.offer;
+        let offer = &self.apply.offer;
         let devices = device_words((offer.switches, offer.adapters));
         let text = |text: String| (text, Role::Text);
         let mut pieces = vec![text(match offer.parts {
@@ -119,13 +120,14 @@ impl ApplyQuestion<'_> {
             pieces.push(text(format!(";  {moved}{} pairs take another path", of.unwrap_or_default())));
         }
         let mut rows = labelled(DialogueSign::None, "writes", pieces, self.room);
+        rows.extend(mode_rows(self.apply, self.is_replanned, self.room));
         rows.extend(offer.migrations.iter().flat_map(|moved| labelled_text("moves", moved, self.room)));
         rows
     }
 
     /// Who notices: what is taken down, hosts by name, jobs by name, and the pairs counted three times.
     fn notices(&self, wide: bool) -> Vec<DialogueRow> {
-        let facts = &self.offer.facts;
+        let facts = &self.apply.offer.facts;
         let row = |sign, label, text: String| labelled(sign, label, vec![(text, Role::Text)], self.room);
         let mut rows = Vec::new();
         if !facts.taken_down.is_empty() {
@@ -139,11 +141,11 @@ impl ApplyQuestion<'_> {
         };
         rows.extend(row(sign, "cut off", facts.cut_off_words()));
         rows.extend(self.jobs());
-        rows.extend(row(
-            DialogueSign::Warning,
-            "all",
-            "packets under way may be lost or overtake each other".to_owned(),
-        ));
+        let packets = match self.apply.has_phases() {
+            true => "hosts pause; no packet meets tables that change",
+            false => "packets under way may be lost or overtake each other",
+        };
+        rows.extend(row(DialogueSign::Warning, "all", packets.to_owned()));
         match (wide, facts.actual_pairs()) {
             (_, None) => rows.extend(row(DialogueSign::Unknown, "no path", "not known".to_owned())),
             (false, Some(pairs)) => rows.extend(self.pairs_row(&pairs)),
@@ -156,11 +158,29 @@ impl ApplyQuestion<'_> {
                 .into_iter()
                 .flat_map(|pieces| labelled(DialogueSign::None, "what if", pieces, self.room)),
         );
+        rows.extend(self.given_up());
+        rows
+    }
+
+    /// What an undo gives up: paths if the marks of the undone change fail, and the waiting that its moves ended.
+    fn given_up(&self) -> Vec<DialogueRow> {
+        let mut rows = Vec::new();
+        if let Some(loss) = &self.apply.offer.facts.undo {
+            let sign = match (loss.pairs, loss.is_worse()) {
+                (None, _) => DialogueSign::Unknown,
+                (_, true) => DialogueSign::Warning,
+                (_, false) => DialogueSign::Well,
+            };
+            rows.extend(labelled(sign, "what if", vec![(loss.words(), Role::Preview)], self.room));
+        }
+        if let Some(effect) = self.moved_effect.filter(|_| self.apply.offer.undoes_moves) {
+            rows.extend(labelled_text("waits", effect, self.room));
+        }
         rows
     }
 
     fn jobs(&self) -> Vec<DialogueRow> {
-        let Some(jobs) = &self.offer.facts.jobs else {
+        let Some(jobs) = &self.apply.offer.facts.jobs else {
             let text = "not known: :jobs slurm asks Slurm, :jobs FILE reads a list";
             return labelled(DialogueSign::Unknown, "jobs", vec![(text.to_owned(), Role::Text)], self.room);
         };
@@ -170,7 +190,7 @@ impl ApplyQuestion<'_> {
             () if !jobs.hit.is_empty() => DialogueSign::Warning,
             () => DialogueSign::Well,
         };
-        let words = self.offer.facts.job_words().unwrap_or_default();
+        let words = self.apply.offer.facts.job_words().unwrap_or_default();
         // A job is one piece, so that no row ends within it.
         let jobs: Vec<&str> = words.split("; ").collect();
         let last = jobs.len().saturating_sub(1);
@@ -202,7 +222,7 @@ impl ApplyQuestion<'_> {
 
     fn pair_gauges(&self, pairs: &UnfailedLoss) -> Vec<DialogueRow> {
         let share = |count: u64| count as f64 / pairs.pairs.max(1) as f64;
-        let facts = &self.offer.facts;
+        let facts = &self.apply.offer.facts;
         let is_any = facts.failed.is_empty() && facts.pairs().is_some_and(|way| way.ordered == "any");
         let order = if is_any { "in any order of writes" } else { "in the order of the writes" };
         let gauge = |label, count, role, text| DialogueRow::Gauge { label, share: share(count), role, text };
@@ -233,7 +253,7 @@ impl ApplyQuestion<'_> {
     }
 
     fn risks(&self, level: Density) -> Vec<DialogueRow> {
-        if self.offer.findings.is_empty() {
+        if self.apply.offer.findings.is_empty() {
             return labelled(
                 DialogueSign::Well,
                 "none",
@@ -241,10 +261,10 @@ impl ApplyQuestion<'_> {
                 self.room,
             );
         }
-        let open = (0..self.offer.findings.len()).find(|at| !self.taken.contains(at));
+        let open = (0..self.apply.offer.findings.len()).find(|at| !self.apply.taken.contains(at));
         let chosen = self.focus.or(open);
         let mut rows = Vec::new();
-        for at in 0..self.offer.findings.len() {
+        for at in 0..self.apply.offer.findings.len() {
             let with_reason = match level {
                 Density::Wide | Density::Airy | Density::Dense => true,
                 Density::OneReason => chosen == Some(at),
@@ -256,9 +276,9 @@ impl ApplyQuestion<'_> {
     }
 
     fn risk(&self, at: usize, with_reason: bool, level: Density) -> Vec<DialogueRow> {
-        let (taken, room) = (self.taken.contains(&at), self.room.saturating_sub(CHECKBOX_WIDTH));
+        let (taken, room) = (self.apply.taken.contains(&at), self.room.saturating_sub(CHECKBOX_WIDTH));
         let row = |kind| DialogueRow::Risk { at, taken, kind };
-        let (title, reason) = risk_texts(self.offer, at);
+        let (title, reason) = risk_texts(&self.apply.offer, at);
         // A title on one row is cut where it is drawn, with the sign for it.
         let titles = match level >= Density::OneReason {
             true => vec![title],
@@ -274,45 +294,65 @@ impl ApplyQuestion<'_> {
         rows.extend(
             reason.iter().flat_map(|reason| wrap_text(reason, room)).map(|line| row(RiskLine::Reason(line))),
         );
-        let channels = risk_loop(self.offer, at);
+        rows.extend(self.loop_rows(at, level));
+        if is_transition(&self.apply.offer, at) {
+            let ways = safer_ways(self.apply);
+            rows.extend(
+                ways.iter().flat_map(|way| wrap_text(way, room)).map(|line| row(RiskLine::Reason(line))),
+            );
+        }
+        rows
+    }
+
+    /// The credit loop of a risk, drawn as one where there is room.
+    fn loop_rows(&self, at: usize, level: Density) -> Vec<DialogueRow> {
+        let (taken, room) = (self.apply.taken.contains(&at), self.room.saturating_sub(CHECKBOX_WIDTH));
+        let channels = risk_loop(&self.apply.offer, at);
         if channels.is_empty() {
-            return rows;
+            return Vec::new();
         }
         let widths = channels.iter().map(|name| usize::from(width(name)));
         // Corners, arrows between names and blanks.
         let drawn: usize = widths.map(|name| name + 5).sum::<usize>() + 4;
         if level == Density::Wide && drawn <= room {
             let channels: Vec<String> = channels.iter().map(|name| (*name).to_owned()).collect();
-            rows.push(DialogueRow::Loop { channels: channels.clone(), upper: true });
-            rows.push(DialogueRow::Loop { channels, upper: false });
-            return rows;
+            let half = |upper| DialogueRow::Loop { channels: channels.clone(), upper };
+            return vec![half(true), half(false)];
         }
         let chains = chains(&channels, room).into_iter().enumerate();
-        rows.extend(chains.map(|(at, names)| row(RiskLine::Chain { names, continues: at > 0 })));
-        rows
+        let row = |(place, names)| DialogueRow::Risk {
+            at,
+            taken,
+            kind: RiskLine::Chain { names, continues: place > 0 },
+        };
+        chains.map(row).collect()
     }
 
     fn way_back(&self, level: Density) -> Vec<DialogueRow> {
         let key = |text: &str| (text.to_owned(), Role::Key);
         let dim = |text: &str| (text.to_owned(), Role::Dim);
         let text = |text: &str| (text.to_owned(), Role::Text);
-        let first = vec![
+        let mut first = vec![
             text("by itself after "),
-            (length_words(self.window_s * 1000), Role::Strong),
+            (length_words(self.apply.window_s * 1000), Role::Strong),
             text(", unless you confirm with "),
             key("y"),
-            dim("    "),
-            key("- +"),
-            dim(" change"),
         ];
-        let keeper = match self.offer.own {
+        let keeper = match self.apply.offer.own {
             true => "; simulator and change end with this session",
             false => ", also after a lost connection: a guard keeps time",
         };
-        let second = vec![text("at once with "), key("u"), dim(keeper)];
-        let mut rows = labelled(DialogueSign::None, "roll back", first, self.room);
-        rows.extend(labelled(DialogueSign::None, "", second, self.room));
-        for remark in &self.offer.remarks {
+        let mut rows = if level == Density::Titles {
+            first.extend([text("; at once with "), key("u")]);
+            labelled(DialogueSign::None, "roll back", first, self.room)
+        } else {
+            first.extend([dim("    "), key("- +"), dim(" change")]);
+            let second = vec![text("at once with "), key("u"), dim(keeper)];
+            let mut rows = labelled(DialogueSign::None, "roll back", first, self.room);
+            rows.extend(labelled(DialogueSign::None, "", second, self.room));
+            rows
+        };
+        for remark in &self.apply.offer.remarks {
             let mut lines =
                 labelled(DialogueSign::Warning, "remark", vec![(remark.clone(), Role::Text)], self.room);
             if level >= Density::OneReason {
@@ -332,11 +372,16 @@ fn count_role(count: u64, some: Role) -> Role {
 /// The name under which a credit loop between the writes is accepted.
 const TRANSITION: &str = "transition";
 
+/// Whether a risk is a credit loop between the writes.
+fn is_transition(offer: &ChangeOffer, at: usize) -> bool {
+    offer.findings.get(at).is_some_and(|(name, _)| name == TRANSITION)
+}
+
 /// Title and reason of a risk.
 fn risk_texts(offer: &ChangeOffer, at: usize) -> (String, Option<String>) {
     let Some((name, text)) = offer.findings.get(at) else { return Default::default() };
     let transition = &offer.facts.transition;
-    if name != TRANSITION || offer.facts.pairs().is_none() {
+    if !is_transition(offer, at) || offer.facts.pairs().is_none() {
         return (format!("{text} ({name})"), None);
     }
     let blocks = if risk_loop(offer, at).is_empty() { "." } else { " in this credit loop:" };
@@ -367,7 +412,7 @@ fn sentence(text: &str) -> String {
 
 /// The channels of the credit loop of a risk, each by the port that sends over it; empty where there is none.
 fn risk_loop(offer: &ChangeOffer, at: usize) -> Vec<&str> {
-    if offer.findings.get(at).is_none_or(|(name, _)| name != TRANSITION) {
+    if !is_transition(offer, at) {
         return Vec::new();
     }
     let ChangeFacts { transition, .. } = &offer.facts;

@@ -157,7 +157,7 @@ fn plan_undo(state: &mut SessionState, row: &ChangeRow) -> Vec<Effect> {
     let line = (state.writing != WriteAccess::Own).then(|| {
         format!("{}; {}", state.command_line(&format!("undo {id} -o {FILE}")), apply_line(state, FILE))
     });
-    let wanted = ApplyRequest { what: format!("the undo of change {number}"), line };
+    let wanted = ApplyRequest::fixed(format!("the undo of change {number}"), line);
     apply_actions::begin_offer(state, PlanSource::Undo { id, number }, wanted)
 }
 
@@ -279,7 +279,7 @@ fn set_element_service(
         state.command_line(&format!("{word} {} -o {plan}", quote_for_shell(&name))),
         state.command_line(&format!("{opted}apply {plan}"))
     );
-    let wanted = ApplyRequest { what: format!("{word} {name}"), line: Some(line) };
+    let wanted = ApplyRequest::fixed(format!("{word} {name}"), Some(line));
     apply_actions::begin_offer(state, PlanSource::Service { look, element, service }, wanted)
 }
 

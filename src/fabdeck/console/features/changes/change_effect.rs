@@ -30,7 +30,7 @@ pub(super) fn keep_values_before(known: &mut Model) {
     known.changes.effects.before.extend(new);
 }
 
-/// Counts the pairs of the change whose confirmation is asked about, where they are not known for this snapshot.
+/// Counts the pairs of the change whose confirmation or rollback is asked about, where they are not known for this snapshot.
 pub fn follow(state: &mut SessionState) -> Vec<Effect> {
     let Some((change, request)) = outdated_request(state) else { return Vec::new() };
     let count = PairCount { change, look: request.look.clone(), pairs: None };
@@ -41,7 +41,10 @@ pub fn follow(state: &mut SessionState) -> Vec<Effect> {
 
 fn outdated_request(state: &SessionState) -> Option<(String, PairCountRequest)> {
     let Some(Overlay::Dialogue(dialogue)) = &state.layer else { return None };
-    let DialogueQuestion::Confirm { id } = &dialogue.question else { return None };
+    let (DialogueQuestion::Confirm { id } | DialogueQuestion::RollBack { id, .. }) = &dialogue.question
+    else {
+        return None;
+    };
     let changes = &state.known.changes;
     let row = changes.row(id).filter(|row| row.state == ChangePhase::Applied && row.pairs.is_some())?;
     // Until the fabric is read again, the tables of the snapshot are those before the writes.

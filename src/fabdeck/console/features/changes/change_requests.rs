@@ -3,9 +3,10 @@
 
 use std::sync::Arc;
 
+use super::apply_state::{ApplyState, answer_options};
 use super::changes_model::ApplyRequest;
 use super::dialogue::{Dialogue, DialogueQuestion};
-use super::{change_actions, change_effect, change_messages, comparison};
+use super::{change_actions, change_effect, change_messages, comparison, mode_actions};
 use crate::catalogue::severity::Severity;
 use crate::catalogue::summary::nothing_to_do;
 use crate::console::features::lanes::slow_lanes;
@@ -245,14 +246,22 @@ fn receive_offer(
     result: Result<Box<ChangeOffer>, String>,
 ) -> Vec<Effect> {
     let wanted = state.known.changes.offering.take_if(|(offering, _)| *offering == task);
-    let Some((_, ApplyRequest { what, line })) = wanted else { return Vec::new() };
+    let Some((_, wanted)) = wanted else { return Vec::new() };
+    if wanted.replaces {
+        mode_actions::receive_replacement(state, wanted, result);
+        return Vec::new();
+    }
+    let ApplyRequest { what, line, proposed, .. } = wanted;
     match result {
         Err(error) => state.log_message(Severity::Error, format!("{what} cannot be applied: {error}")),
         Ok(offer) if offer.applied => {
             state.log_message(Severity::Info, nothing_to_do(&what, offer.parts));
             offer.remarks.iter().for_each(|remark| state.log_message(Severity::Warning, remark.clone()));
         }
-        Ok(offer) => state.layer = Some(Overlay::Dialogue(Box::new(Dialogue::apply(offer, line)))),
+        Ok(offer) => {
+            let question = ApplyState::new(offer, line, proposed);
+            state.layer = Some(Overlay::Dialogue(Box::new(Dialogue::apply(question))));
+        }
     }
     Vec::new()
 }
@@ -266,17 +275,11 @@ pub fn cancel_offer(state: &mut SessionState) -> Option<Effect> {
 }
 
 /// Begins a change after the operator's consent.
-pub(super) fn begin_change(
-    state: &mut SessionState,
-    offer: Box<ChangeOffer>,
-    acceptance: Acceptance,
-    line: Option<String>,
-) -> Vec<Effect> {
-    let accepted = match acceptance.accepted.as_slice() {
-        [] => String::new(),
-        names => format!(" --accept {}", names.join(",")),
-    };
-    let line = line.map(|line| format!("{line}{accepted} --confirm-within {}s", acceptance.window.as_secs()));
+pub(super) fn begin_change(state: &mut SessionState, apply: ApplyState) -> Vec<Effect> {
+    let acceptance = apply.acceptance();
+    let ApplyState { offer, line, .. } = apply;
+    let options = answer_options(&acceptance.accepted, acceptance.window.as_secs(), acceptance.unanswered);
+    let line = line.map(|line| format!("{line}{options}"));
     let title = offer.title.clone();
     if !offer.migrations.is_empty() {
         slow_lanes::record_waiting(&mut state.known);

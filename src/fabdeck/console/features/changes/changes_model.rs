@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use jiff::{SignedDuration, Timestamp};
 
+use super::apply_state::ProposedPlan;
 use super::change_effects::ChangeEffects;
 use super::comparison_state::ComparisonState;
 use super::write_marks::WriteMark;
@@ -175,8 +176,19 @@ fn time_left_words(left_ms: u64) -> String {
 }
 
 /// The plan to apply, and the command line that does the same.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, Debug)]
 pub struct ApplyRequest {
     pub what: String,
     pub line: Option<String>,
+    /// The plan of an engine, which can be made again in the other mode.
+    pub proposed: Option<ProposedPlan>,
+    /// Whether its question takes the place of the open one.
+    pub replaces: bool,
+}
+
+impl ApplyRequest {
+    /// A plan with one way to be written.
+    pub fn fixed(what: String, line: Option<String>) -> Self {
+        Self { what, line, proposed: None, replaces: false }
+    }
 }

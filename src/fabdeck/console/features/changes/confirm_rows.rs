@@ -147,7 +147,7 @@ fn watched_figures(known: &Model, row: &ChangeRow, room: DialogueRoom) -> Vec<Di
 
 /// A figure that may still be computed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum CountState {
+pub(super) enum CountState {
     Counting,
     Counted(Option<u64>),
 }
@@ -159,7 +159,7 @@ fn values_now(known: &Model, row: &ChangeRow) -> Option<FabricSums> {
 }
 
 /// The pairs without a path in the current tables.
-fn pairs_now(known: &Model, row: &ChangeRow) -> CountState {
+pub(super) fn pairs_now(known: &Model, row: &ChangeRow) -> CountState {
     let effects = &known.changes.effects;
     let counted = known.look.as_ref().filter(|_| !known.changes.look_wanted).and_then(|look| {
         effects.counted.as_ref().filter(|counted| counted.is_of(&row.id, look)).map(|counted| counted.pairs)

@@ -1,28 +1,23 @@
 //! Questions before an action on the fabric. The focus begins on the first risk, or else on the button that changes
 //! nothing, and each risk is acknowledged separately. `apply_rows` has what the question before a write shows.
 
-use std::collections::BTreeSet;
-
 use super::apply_rows::{ApplyQuestion, apply_details};
+use super::apply_state::ApplyState;
 use super::changes_model::ChangesModel;
 use super::confirm_rows::confirm_rows;
 use super::dialogue_row::{DialogueRow, labelled_text};
+use super::roll_back_rows::roll_back_rows;
 use crate::catalogue::summary::count_words;
+use crate::console::features::lanes::lane_effect::effect_lines;
 use crate::console::model::fabric_model::Model;
 use crate::console::model::scroll::Scroll;
 use crate::operations::changes::change_row::{ChangeRow, countdown, silent_words};
-use crate::operations::changes::changer::ChangeOffer;
-use fabdeck_change::ChangePhase;
-
-/// The possible windows in seconds. The shortest leaves time to read the result, and the longest is a day.
-const WINDOWS: [u64; 12] = [30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 14_400, 43_200, 86_400];
-const DEFAULT_WINDOW_S: u64 = 600;
 
 /// A question to the operator.
 #[derive(Clone, Debug)]
 pub enum DialogueQuestion {
-    /// Whether to begin a change; `taken` has the accepted findings.
-    Apply { offer: Box<ChangeOffer>, taken: BTreeSet<usize>, window_s: u64, line: Option<String> },
+    /// Whether to begin a change.
+    Apply(Box<ApplyState>),
     /// Whether to confirm a change, so that it stays.
     Confirm { id: String },
     /// Whether a change that waits for hosts continues without them.
@@ -69,11 +64,18 @@ impl Dialogue {
     }
 
     /// The question before a write. The focus begins on the first risk, which space acknowledges.
-    pub fn apply(offer: Box<ChangeOffer>, line: Option<String>) -> Self {
-        let focus = if offer.findings.is_empty() { DialogueFocus::Stay } else { DialogueFocus::Finding(0) };
-        let question =
-            DialogueQuestion::Apply { offer, taken: BTreeSet::new(), window_s: DEFAULT_WINDOW_S, line };
-        Self { focus, ..Self::new(question) }
+    pub fn apply(apply: ApplyState) -> Self {
+        let is_free = apply.offer.findings.is_empty();
+        let focus = if is_free { DialogueFocus::Stay } else { DialogueFocus::Finding(0) };
+        Self { focus, ..Self::new(DialogueQuestion::Apply(Box::new(apply))) }
+    }
+
+    /// The state of the question whether to begin a change.
+    pub fn as_apply(&self) -> Option<&ApplyState> {
+        match &self.question {
+            DialogueQuestion::Apply(apply) => Some(apply),
+            _ => None,
+        }
     }
 
     pub fn focus(&self) -> DialogueFocus {
@@ -81,10 +83,7 @@ impl Dialogue {
     }
 
     fn focus_order(&self) -> Vec<DialogueFocus> {
-        let findings = match &self.question {
-            DialogueQuestion::Apply { offer, .. } => offer.findings.len(),
-            _ => 0,
-        };
+        let findings = self.as_apply().map_or(0, |apply| apply.offer.findings.len());
         let buttons = self.buttons().into_iter().map(|(focus, _)| focus);
         (0..findings).map(DialogueFocus::Finding).chain(buttons).collect()
     }
@@ -111,20 +110,17 @@ impl Dialogue {
 
     /// Acknowledges the risk with the focus, or reverses that; returns false where the focus is on no finding.
     pub(super) fn toggle(&mut self) -> bool {
-        let (DialogueFocus::Finding(at), DialogueQuestion::Apply { taken, .. }) =
-            (self.focus, &mut self.question)
+        let (DialogueFocus::Finding(at), DialogueQuestion::Apply(apply)) = (self.focus, &mut self.question)
         else {
             return false;
         };
-        if !taken.remove(&at) {
-            taken.insert(at);
-        }
+        apply.toggle(at);
         true
     }
 
     /// Whether the dialog has a window that can be changed.
     pub fn has_window(&self) -> bool {
-        matches!(self.question, DialogueQuestion::Apply { .. })
+        self.as_apply().is_some()
     }
 
     pub fn has_findings(&self) -> bool {
@@ -133,27 +129,22 @@ impl Dialogue {
 
     /// Number of findings that are not accepted.
     pub fn unacknowledged_count(&self) -> usize {
-        match &self.question {
-            DialogueQuestion::Apply { offer, taken, .. } => offer.findings.len() - taken.len(),
-            _ => 0,
-        }
+        self.as_apply().map_or(0, ApplyState::unacknowledged_count)
     }
 
     /// Makes the window longer or shorter; returns false where the dialog has none.
     pub(super) fn change_window(&mut self, longer: bool) -> bool {
-        let DialogueQuestion::Apply { window_s, .. } = &mut self.question else { return false };
-        let next = match longer {
-            true => WINDOWS.iter().find(|window| *window > window_s),
-            false => WINDOWS.iter().rev().find(|window| *window < window_s),
-        };
-        *window_s = next.copied().unwrap_or(*window_s);
+        let DialogueQuestion::Apply(apply) = &mut self.question else { return false };
+        apply.change_window(longer);
         true
     }
 
     pub fn title(&self, changes: &ChangesModel) -> String {
         let number = |id: &str| changes.row(id).map_or_else(|| id.to_owned(), |row| row.number.to_string());
         match &self.question {
-            DialogueQuestion::Apply { offer, .. } => format!("Apply {} to {}?", offer.title, offer.source),
+            DialogueQuestion::Apply(apply) => {
+                format!("Apply {} to {}?", apply.offer.title, apply.offer.source)
+            }
             DialogueQuestion::Confirm { id } => format!("Confirm change {}?", number(id)),
             DialogueQuestion::GoOn { id } => {
                 format!("Go on with change {} without hosts that do not answer?", number(id))
@@ -169,7 +160,7 @@ impl Dialogue {
     /// What the button that changes nothing leaves as it is.
     pub fn stay_words(&self) -> Option<&'static str> {
         match &self.question {
-            DialogueQuestion::Apply { .. } => Some("cancelled: nothing was written"),
+            DialogueQuestion::Apply(_) => Some("cancelled: nothing was written"),
             DialogueQuestion::Confirm { .. } => {
                 Some("cancelled: the change still waits to be confirmed, and is rolled back at its deadline")
             }
@@ -182,7 +173,7 @@ impl Dialogue {
     /// what the title asks.
     pub fn buttons(&self) -> Vec<(DialogueFocus, &'static str)> {
         let [stay, act] = match &self.question {
-            DialogueQuestion::Apply { .. } => ["Cancel", "Apply"],
+            DialogueQuestion::Apply(_) => ["Cancel", "Apply"],
             DialogueQuestion::Confirm { .. } => ["Cancel", "Confirm"],
             DialogueQuestion::GoOn { .. } => ["Wait", "Go on"],
             DialogueQuestion::RollBack { lost: None, .. } => ["Cancel", "Roll back"],
@@ -213,8 +204,8 @@ impl Dialogue {
 
     /// What the question writes to; `None` where it writes nothing.
     pub fn target(&self) -> Option<&'static str> {
-        let DialogueQuestion::Apply { offer, .. } = &self.question else { return None };
-        Some(if offer.source.starts_with("sim:") { "the simulator" } else { "the fabric" })
+        let apply = self.as_apply()?;
+        Some(if apply.offer.source.starts_with("sim:") { "the simulator" } else { "the fabric" })
     }
 
     /// All rows of the dialog.
@@ -224,14 +215,17 @@ impl Dialogue {
             pairs.iter().flat_map(|(label, text)| labelled_text(label, text, room.width)).collect()
         };
         match &self.question {
-            DialogueQuestion::Apply { offer, .. } if self.details => apply_details(offer, room.width),
-            DialogueQuestion::Apply { offer, taken, window_s, .. } => {
+            DialogueQuestion::Apply(apply) if self.details => apply_details(&apply.offer, room.width),
+            DialogueQuestion::Apply(apply) => {
                 let focus = match self.focus {
                     DialogueFocus::Finding(at) => Some(at),
                     _ => None,
                 };
+                let is_replanned = changes.offering.is_some();
                 let DialogueRoom { width: room, height, boxed } = room;
-                ApplyQuestion { offer, taken, window_s: *window_s, focus, room, height, boxed }.rows()
+                let moved_effect = effect_lines(known).into_iter().next();
+                let moved_effect = moved_effect.as_deref();
+                ApplyQuestion { apply, is_replanned, moved_effect, focus, room, height, boxed }.rows()
             }
             DialogueQuestion::Confirm { id } => {
                 changes.row(id).map_or_else(Vec::new, |row| confirm_rows(known, row, room))
@@ -239,7 +233,7 @@ impl Dialogue {
             DialogueQuestion::GoOn { id } => pairs(&changes.row(id).map_or_else(Vec::new, continue_pairs)),
             DialogueQuestion::RollBack { id, lost } => {
                 let row = changes.row(id);
-                pairs(&row.map_or_else(Vec::new, |row| roll_back_pairs(changes, row, lost.as_deref())))
+                row.map_or_else(Vec::new, |row| roll_back_rows(known, row, lost.as_deref(), room))
             }
             DialogueQuestion::Leave { number } => pairs(&[(
                 "change",
@@ -253,11 +247,7 @@ impl Dialogue {
 
     /// The command line that applies the same plan and accepts the acknowledged risks.
     pub(super) fn command_line(&self) -> Option<String> {
-        let DialogueQuestion::Apply { offer, taken, window_s, line } = &self.question else { return None };
-        let accepted = accepted_names(taken.iter().filter_map(|at| offer.findings.get(*at)));
-        let names =
-            if accepted.is_empty() { String::new() } else { format!(" --accept {}", accepted.join(",")) };
-        line.as_ref().map(|line| format!("{line}{names} --confirm-within {window_s}s"))
+        self.as_apply()?.command_line()
     }
 
     /// The first and the last row of the risk with the focus.
@@ -278,17 +268,9 @@ impl Dialogue {
             DialogueQuestion::Confirm { id }
             | DialogueQuestion::GoOn { id }
             | DialogueQuestion::RollBack { id, .. } => Some(id),
-            DialogueQuestion::Apply { .. } | DialogueQuestion::Leave { .. } => None,
+            DialogueQuestion::Apply(_) | DialogueQuestion::Leave { .. } => None,
         }
     }
-}
-
-/// The names under which findings are accepted. Several findings may have one name.
-pub(super) fn accepted_names<'f>(findings: impl Iterator<Item = &'f (String, String)>) -> Vec<String> {
-    let mut names: Vec<String> = findings.map(|(name, _)| name.clone()).collect();
-    names.sort();
-    names.dedup();
-    names
 }
 
 pub(super) type Pairs<'t> = Vec<(&'t str, String)>;
@@ -325,20 +307,5 @@ fn continue_pairs(row: &ChangeRow) -> Pairs<'static> {
         "else",
         "hosts are asked again until the deadline; u ends the change, with nothing written".to_owned(),
     ));
-    pairs
-}
-
-fn roll_back_pairs(changes: &ChangesModel, row: &ChangeRow, lost: Option<&str>) -> Pairs<'static> {
-    let mut pairs = change_pairs(row);
-    pairs.extend(waiting_pair(changes, row));
-    pairs.extend(row.drift.clone().map(|drift| ("by others", drift)));
-    pairs.extend(row.trouble.clone().map(|trouble| ("trouble", trouble)));
-    pairs.extend(lost.map(|lost| ("refused", lost.to_owned())));
-    let what = match row.state {
-        ChangePhase::Applying => "the writes until then are rolled back, the last one first",
-        ChangePhase::Incomplete => "the parts that are still as written are restored again",
-        _ => "everything that is still as written is restored, the last write first",
-    };
-    pairs.push(("then", format!("{what}; later writes of other tools stay and are named")));
     pairs
 }

@@ -1,10 +1,8 @@
 //! Keys in a dialog. Esc and `q` always leave everything unchanged: from the details they go back to the question. Only Enter on the second button acts, and
 //! the focus never begins there.
 
-use std::time::Duration;
-
-use super::dialogue::{Dialogue, DialogueFocus, DialogueQuestion, accepted_names};
-use super::{change_actions, change_requests, dialogue_size};
+use super::dialogue::{Dialogue, DialogueFocus, DialogueQuestion};
+use super::{change_actions, change_requests, dialogue_size, mode_actions};
 use crate::catalogue::severity::Severity;
 use crate::catalogue::summary::count_words;
 use crate::console::event_loop::overlays;
@@ -14,8 +12,7 @@ use crate::console::model::effect::Effect;
 use crate::console::model::key::{Key, KeyName};
 use crate::console::model::overlay::Overlay;
 use crate::console::model::state::SessionState;
-use crate::operations::changes::changer::Acceptance;
-use fabdeck_change::{GuardRequest, SilentHostAction};
+use fabdeck_change::GuardRequest;
 
 pub fn handle_key(state: &mut SessionState, key: Key) -> Vec<Effect> {
     let height = dialogue_size::dialogue_height(state);
@@ -40,6 +37,8 @@ pub fn handle_key(state: &mut SessionState, key: Key) -> Vec<Effect> {
             dialogue.toggle_details();
         }
         KeyName::Char('c') if plain => return copy_command(state),
+        KeyName::Char('5') if plain && dialogue.has_window() => return mode_actions::switch_mode(state),
+        KeyName::Char('s') if plain && dialogue.has_window() => mode_actions::change_unanswered(state),
         KeyName::Tab | KeyName::Right if plain => move_focus(state, true),
         KeyName::BackTab | KeyName::Left if plain => move_focus(state, false),
         KeyName::Char('l') if plain => move_focus(state, true),
@@ -94,8 +93,14 @@ fn change_window(state: &mut SessionState, longer: bool) {
 }
 
 fn press_button(state: &mut SessionState) -> Vec<Effect> {
+    let is_replanned = state.known.changes.offering.is_some();
     let Some(Overlay::Dialogue(dialogue)) = &mut state.layer else { return Vec::new() };
     match dialogue.focus() {
+        DialogueFocus::Act if is_replanned && dialogue.has_window() => {
+            let text = "nothing is applied: the plan is being made the other way; Esc cancels";
+            state.log_message(Severity::Warning, text);
+            Vec::new()
+        }
         DialogueFocus::Finding(_) => {
             let text = "Space acknowledges this risk, or reverses that; tab goes on";
             state.log_message(Severity::Info, text);
@@ -181,15 +186,7 @@ fn run_question(state: &mut SessionState) -> Vec<Effect> {
     // Only the process knows the user.
     let user = String::new;
     match question {
-        DialogueQuestion::Apply { offer, window_s, line, .. } => {
-            let accepted = accepted_names(offer.findings.iter());
-            let acceptance = Acceptance {
-                accepted,
-                window: Duration::from_secs(window_s),
-                unanswered: SilentHostAction::Stop,
-            };
-            change_requests::begin_change(state, offer, acceptance, line)
-        }
+        DialogueQuestion::Apply(apply) => change_requests::begin_change(state, *apply),
         DialogueQuestion::Confirm { id } => {
             change_requests::ask_guard(state, id, GuardRequest::Confirm { user: user() })
         }

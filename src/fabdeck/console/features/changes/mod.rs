@@ -3,6 +3,7 @@
 
 pub(crate) mod apply_actions;
 mod apply_rows;
+pub mod apply_state;
 pub(crate) mod change_actions;
 mod change_effect;
 mod change_effects;
@@ -19,6 +20,9 @@ mod dialogue_row;
 pub mod dialogue_size;
 pub(crate) mod draw_dialogue;
 mod feature;
+mod mode_actions;
+mod mode_rows;
+mod roll_back_rows;
 pub(crate) mod screen;
 pub mod write_marks;
 

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use super::entry_rows::{action_rows, change_rows, job_rows, problem_rows, recent_rows, seek_row, time_rows};
 use super::goto_state::{GotoCounts, GotoGroup, GotoRow, GotoTarget, RowsKey};
+use super::map_rows::part_rows;
 use super::member_rows::{group_rows_of, partition_rows_of};
 use super::name_rows::{NameRows, name_rows};
 use super::name_search::search_names;
@@ -214,6 +215,7 @@ fn found_rows(state: &mut SessionState, line: &str) -> (CountedRows, Vec<Effect>
         rows.extend(job_rows(state, &words));
     }
     if kind.is_none() && !words.is_empty() {
+        rows.extend(part_rows(state, &words));
         rows.extend(partition_rows_of(state, &words));
         rows.extend(group_rows_of(state, &words));
     }

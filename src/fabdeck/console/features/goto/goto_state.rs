@@ -22,6 +22,8 @@ pub enum GotoGroup {
     Hosts,
     Ports,
     Cables,
+    /// Pods, groups and slices of the map.
+    MapParts,
     Partitions,
     Groups,
     Problems,
@@ -40,6 +42,7 @@ impl GotoGroup {
             Self::Hosts => "hosts",
             Self::Ports => "ports of it",
             Self::Cables => "cables of it",
+            Self::MapParts => "parts of the map",
             Self::Partitions => "partitions",
             Self::Groups => "multicast groups",
             Self::Problems => "problems",
@@ -68,6 +71,8 @@ pub enum GotoTarget {
     Problem(String),
     Job(String),
     Change(String),
+    /// Opens the map at a part, by its name.
+    MapPart(String),
     /// Goes to a moment of the recording; its time finds it again where places have moved.
     Moment {
         place: usize,

@@ -1,6 +1,7 @@
 //! Goes to the place of a row.
 
 use super::goto_state::{GotoTarget, RecentPlace};
+use super::map_rows::go_to_part;
 use crate::catalogue::query::{Columns, Query};
 use crate::catalogue::severity::Severity;
 use crate::console::features::row_selection::set_filter;
@@ -24,6 +25,7 @@ fn kind_word(target: &GotoTarget) -> &'static str {
         GotoTarget::Problem(_) => "problem",
         GotoTarget::Job(_) => "job",
         GotoTarget::Change(_) => "change",
+        GotoTarget::MapPart(_) => "map",
         GotoTarget::Moment { .. } | GotoTarget::Events => "time",
         GotoTarget::Action { .. }
         | GotoTarget::Line(_)
@@ -56,6 +58,7 @@ pub fn go_to_place(state: &mut SessionState, target: &GotoTarget) -> Vec<Effect>
                 state.log_message(Severity::Warning, format!("change {id} is no longer listed"));
             }
         }
+        GotoTarget::MapPart(name) => go_to_part(state, name),
         GotoTarget::Moment { place, time } => return go_to_moment(state, *place, *time),
         GotoTarget::Events => {
             state.layer = None;

@@ -10,6 +10,7 @@ pub mod goto_layout;
 pub mod goto_rows;
 pub mod goto_state;
 pub mod jump;
+mod map_rows;
 mod member_rows;
 pub mod name_index;
 pub mod name_rows;

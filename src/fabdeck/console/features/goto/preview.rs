@@ -2,6 +2,7 @@
 
 use super::cost_tasks::cost_lines;
 use super::goto_state::{GotoRow, GotoTarget};
+use super::map_rows::part_pairs;
 use crate::catalogue::summary::count_words;
 use crate::console::features::details::ElementDetail;
 use crate::console::features::health::card_text::short_number;
@@ -34,6 +35,7 @@ impl GotoPreview {
             GotoTarget::Problem(id) => problem_pairs(state, id),
             GotoTarget::Job(job) => job_pairs(state, job),
             GotoTarget::Change(id) => change_pairs(state, id),
+            GotoTarget::MapPart(name) => part_pairs(state, name),
             GotoTarget::Moment { place, time } => moment_pairs(state, *place, *time),
             GotoTarget::Action { id, argument } => action_pairs(state, id, argument),
             GotoTarget::Events => vec![("event", row.about.clone()), ("enter", "shows the log".to_owned())],

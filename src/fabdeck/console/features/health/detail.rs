@@ -86,6 +86,7 @@ pub(in crate::console) fn problem_lines(problem: &FabricProblem, jobs_known: boo
         None => "not known: :jobs slurm asks Slurm, :jobs FILE reads a list".to_owned(),
     };
     lines.push(("jobs", jobs));
+    lines.extend(problem.history.as_ref().map(|words| ("history", words.clone())));
     lines.push(("next", problem.next.text.clone()));
     lines.push(("", problem.next.command.clone()));
     lines.push(("id", problem.id.clone()));

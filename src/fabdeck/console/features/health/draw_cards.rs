@@ -192,7 +192,12 @@ fn draw_texts(canvas: &mut Canvas<'_>, area: Rect, state: &SessionState, card: &
     } else {
         let certainty = certainty_words(problem.cause.certainty);
         let x = canvas.draw_text(area, TEXT, 1, certainty, Role::Dim);
-        canvas.draw_text(area, x, 1, &problem.cause.text, Role::Text);
+        let x = canvas.draw_text(area, x, 1, &problem.cause.text, Role::Text);
+        // The page of the problem has the history where a narrow card has no room for it.
+        let history = problem.history.as_deref().filter(|words| x + 3 + width(words) <= area.width);
+        if let Some(words) = history {
+            canvas.draw_text(area, x + 3, 1, words, Role::Warning);
+        }
     }
     let room = area.width.saturating_sub(TEXT);
     let hits = hit_runs(problem, card.ranked.jobs.is_some(), room);

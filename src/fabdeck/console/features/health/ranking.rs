@@ -96,7 +96,8 @@ impl BackgroundTask for RankingTask {
     }
 
     fn run(&self, services: &mut dyn TaskServices, _: &dyn RouteProgress) -> Option<Box<dyn TaskOutcome>> {
-        Some(Box::new(RankingOutcome(self.0.run(services.system()))))
+        let stored = services.link_ledger(&self.0.look);
+        Some(Box::new(RankingOutcome(self.0.run(services.system(), stored.as_deref()))))
     }
 }
 

@@ -92,7 +92,7 @@ fn draw_whole(
     canvas.draw_text(area, 0, 0, heading, Role::Heading);
     canvas.draw_text(area, columns.wait, 0, "WAIT", Role::Heading);
     canvas.draw_text(area, columns.load, 0, "LOAD", Role::Heading);
-    let window = format!("{}, WAIT 0-100 %", state.known.problems.window.words().to_uppercase());
+    let window = format!("{}, 0-100 %", state.known.problems.window.words().to_uppercase());
     canvas.draw_text(area, columns.history, 0, &window, Role::Heading);
     draw_hot_spot(canvas, area, 1, state, look, backlog);
     let below = u16::from(!backlog.leaves.is_empty()) + 2;

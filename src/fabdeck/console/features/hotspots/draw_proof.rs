@@ -36,7 +36,7 @@ const ROLES: [(&str, &str, Role); 5] = [
     ("hot-spot", "accepts too slowly", Role::Danger),
     ("contributor", "sends hot-spots over 5 %", Role::Wait),
     ("victim", "sends them 5 % or less", Role::Danger),
-    ("likely", "by earlier readings, agents", Role::Text),
+    ("likely", "by past readings, agents", Role::Text),
     ("undecided", "neither is proved", Role::Text),
 ];
 

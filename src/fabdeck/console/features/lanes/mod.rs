@@ -3,7 +3,7 @@
 pub mod detail;
 pub(crate) mod draw;
 mod feature;
-mod lane_effect;
+pub(crate) mod lane_effect;
 pub mod lane_lines;
 pub mod lanes_model;
 mod move_baseline;

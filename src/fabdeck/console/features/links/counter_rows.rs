@@ -12,7 +12,7 @@ use crate::console::features::health::card_text::short_number;
 use crate::console::features::watch::watch_state::JudgedSweeps;
 use crate::console::model::fabric_model::Model;
 use crate::operations::watch::port_values::PortQuantity;
-use fabdeck_fabric::counters::{growth_between, link_error_growth};
+use fabdeck_fabric::counters::{Thresholds, growth_between, link_error_growth};
 use fabdeck_fabric::observe::{Counter, CounterValues, digits_in_groups};
 use fabdeck_fabric::{ElementId, LinkId, PortId};
 
@@ -21,14 +21,25 @@ use fabdeck_fabric::{ElementId, LinkId, PortId};
 pub struct CounterRow {
     pub title: String,
     pub ends: [CableCount; 2],
-    /// The value from which on the rate is a problem; empty where no threshold judges it.
+    /// The value from which on the rate is a problem, or that no threshold judges it.
     pub threshold: String,
     pub is_over: bool,
     /// What the values say, in few words; empty where they say nothing.
     pub verdict: String,
-    /// What the history keeps of it.
-    pub quantity: Option<PortQuantity>,
+    pub history: CounterHistory,
 }
+
+/// What the history keeps of a counter.
+#[derive(Clone, PartialEq, Debug)]
+pub enum CounterHistory {
+    Quantity(PortQuantity),
+    /// The growth of an error counter, by its 64-bit form.
+    Errors(Counter),
+}
+
+/// The threshold of a counter that no threshold judges, and of one that only the sum of all link errors counts.
+const NO_THRESHOLD: &str = "no threshold";
+const IN_THE_SUM: &str = "in the sum";
 
 /// The value of one end, and its growth.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
@@ -85,10 +96,10 @@ fn data_row(known: &Model, ends: &[EndSamples<'_>; 2]) -> CounterRow {
     CounterRow {
         title: "Data sent".to_owned(),
         ends: ends.each_ref().map(cell),
-        threshold: String::new(),
+        threshold: NO_THRESHOLD.to_owned(),
         is_over: false,
         verdict: load.map_or_else(String::new, |load| format!("load {load} %")),
-        quantity: Some(PortQuantity::Sent),
+        history: CounterHistory::Quantity(PortQuantity::Sent),
     }
 }
 
@@ -112,7 +123,7 @@ fn wait_row(known: &Model, ends: &[EndSamples<'_>; 2]) -> CounterRow {
         threshold: format!("{} ticks/s", short_number(limit)),
         is_over,
         verdict: (if is_over { "over" } else { "" }).to_owned(),
-        quantity: Some(PortQuantity::Wait),
+        history: CounterHistory::Quantity(PortQuantity::Wait),
     }
 }
 
@@ -140,7 +151,7 @@ fn all_errors_row(known: &Model, ends: &[EndSamples<'_>; 2], hours: f64) -> Coun
         threshold: format!("{} /h", short_number(limit)),
         is_over,
         verdict,
-        quantity: Some(PortQuantity::Errors),
+        history: CounterHistory::Quantity(PortQuantity::Errors),
     }
 }
 
@@ -162,20 +173,37 @@ fn error_row(
             counted: figure.is_some_and(|figure| figure.value > 0),
         }
     };
-    // How often a link may go down has a threshold of its own.
-    let flaps = matches!(narrow, Counter::LinkDownedCounter | Counter::LinkDownedCounterExt);
-    let limit = known.watch.settings.thresholds.flaps_per_hour;
+    let limit = own_limit(&known.watch.settings.thresholds, narrow);
     let often = |end: &EndSamples<'_>| growth(end).map(|count| count as f64 / hours);
-    let is_over = flaps && ends.iter().filter_map(often).any(|count| count >= limit);
+    let is_over = limit.is_some_and(|limit| ends.iter().filter_map(often).any(|count| count >= limit));
     let verdict = growth_verdict(&ends.each_ref().map(cell), &ends.each_ref().map(growth), is_over);
     CounterRow {
         title: counter_title(narrow).to_owned(),
         ends: ends.each_ref().map(cell),
-        threshold: if flaps { format!("{} /h", short_number(limit)) } else { String::new() },
+        threshold: match limit {
+            Some(limit) => format!("{} /h", short_number(limit)),
+            None if is_in_sum(narrow) => IN_THE_SUM.to_owned(),
+            None => NO_THRESHOLD.to_owned(),
+        },
         is_over,
         verdict,
-        quantity: None,
+        history: CounterHistory::Errors(wide.clone()),
     }
+}
+
+/// The threshold that a counter has for itself: how often a link may go down, and how many packets a port may drop, as the
+/// problems of Health judge both.
+fn own_limit(thresholds: &Thresholds, narrow: &Counter) -> Option<f64> {
+    match narrow {
+        Counter::LinkDownedCounter | Counter::LinkDownedCounterExt => Some(thresholds.flaps_per_hour),
+        Counter::PortXmitDiscards | Counter::PortXmitDiscardsExt => Some(thresholds.errors_per_hour),
+        _ => None,
+    }
+}
+
+/// Whether the threshold of all link errors counts this counter.
+fn is_in_sum(counter: &Counter) -> bool {
+    Counter::link_error_counters().any(|(narrow, wide)| counter == narrow || counter == wide)
 }
 
 /// What a counter of errors says: that it is over its threshold, grows, or was counted before the watch began.

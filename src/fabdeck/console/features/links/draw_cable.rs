@@ -5,7 +5,7 @@ use ratatui::layout::Rect;
 use super::cable_meaning::meaning_lines;
 use super::cable_page::CablePage;
 use super::cable_panes::CablePanes;
-use super::counter_rows::CounterRow;
+use super::counter_rows::{CounterHistory, CounterRow};
 use crate::catalogue::snapshot::Snapshot;
 use crate::catalogue::summary::count_words;
 use crate::console::drawing::buffer_area::buffer_area;
@@ -15,7 +15,7 @@ use crate::console::drawing::gauge::step_of;
 use crate::console::drawing::pane::{PaneHead, draw_pane, draw_rule};
 use crate::console::drawing::theme::{Quantity, Role};
 use crate::console::features::chart_axes::{
-    LABEL_WIDTH, chart_marks, chart_top, draw_time_chart, scale_of, worst_columns,
+    LABEL_WIDTH, chart_marks, chart_top, counter_columns, draw_time_chart, scale_of, worst_columns,
 };
 use crate::console::features::chart_time::{chart_window, cursor_share};
 use crate::console::features::feature::{BodyAreas, Feature};
@@ -412,8 +412,8 @@ fn draw_table(
             draw_right(canvas, area, threshold + VALUE_WIDTH, y, &row.threshold, Role::Dim);
         }
         let x = threshold + VALUE_WIDTH + 2;
-        if let Some(quantity) = row.quantity.filter(|_| has_history) {
-            draw_strip(canvas, area, (x, y), state, look, quantity, &ends);
+        if has_history {
+            draw_strip(canvas, area, (x, y), state, look, &row.history, &ends);
         }
         if has_verdict {
             draw_verdict(canvas, Rect { y: area.y + y, height: 1, ..area }, x + HISTORY_WIDTH + 1, row);
@@ -460,15 +460,18 @@ fn draw_strip(
     (x, y): (u16, u16),
     state: &SessionState,
     look: &Snapshot,
-    quantity: PortQuantity,
+    history: &CounterHistory,
     ends: &[PortId],
 ) {
-    let hue = match quantity {
-        PortQuantity::Sent => Quantity::Load,
-        PortQuantity::Wait => Quantity::Wait,
-        PortQuantity::Errors => Quantity::Errors,
+    let hue = match history {
+        CounterHistory::Quantity(PortQuantity::Sent) => Quantity::Load,
+        CounterHistory::Quantity(PortQuantity::Wait) => Quantity::Wait,
+        CounterHistory::Quantity(PortQuantity::Errors) | CounterHistory::Errors(_) => Quantity::Errors,
     };
-    let values = worst_columns(state, look, quantity, ends, HISTORY_WIDTH);
+    let values = match history {
+        CounterHistory::Quantity(quantity) => worst_columns(state, look, *quantity, ends, HISTORY_WIDTH),
+        CounterHistory::Errors(wide) => counter_columns(state, look, wide, ends, HISTORY_WIDTH),
+    };
     let most = values.iter().flatten().copied().fold(0.0, f64::max);
     let chart = Chart {
         quantity: hue,

@@ -85,10 +85,15 @@ impl DrawnMap {
 
     /// Whether the whole fabric is shown as a ring of groups.
     pub fn shows_ring(&self) -> bool {
+        self.matrix.shown && self.matrix.is_whole() && self.has_ring()
+    }
+
+    /// Whether the fabric is a dragonfly whose ring fits on the screen.
+    pub fn has_ring(&self) -> bool {
         let ring = |structure: &Arc<MapStructure>| {
             structure.groups.kind == GroupKind::Dragonfly && ring_fits(&structure.groups, self.room)
         };
-        self.matrix.shown && self.matrix.is_whole() && self.structure.as_ref().is_some_and(ring)
+        self.structure.as_ref().is_some_and(ring)
     }
 
     /// Shows a slice of the torus, where there is one with this number.

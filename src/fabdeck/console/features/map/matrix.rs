@@ -142,6 +142,32 @@ impl MatrixState {
         None
     }
 
+    /// Takes the structure that the state is for; another one has other parts.
+    fn take_structure(&mut self, structure: &Arc<MapStructure>) {
+        let address = Arc::as_ptr(structure) as usize;
+        if self.structure_of != Some(address) {
+            self.reset();
+            (self.structure_of, self.leaves) = (Some(address), structure.groups.leaves.len());
+            (self.stale, self.shown) = (true, true);
+        }
+    }
+
+    /// Shows the whole fabric.
+    pub fn show_whole(&mut self, structure: &Arc<MapStructure>) {
+        self.take_structure(structure);
+        self.stale |= !self.zoom.is_empty();
+        self.zoom.clear();
+    }
+
+    /// Shows the switches of a group as rows and all groups as columns. The part around it is the whole fabric, with the
+    /// cursor on the group.
+    pub fn zoom_to(&mut self, structure: &Arc<MapStructure>, leaves: Range<usize>, group: usize) {
+        self.take_structure(structure);
+        let all = 0..self.leaves;
+        self.zoom = vec![([leaves, all], (group, group))];
+        (self.cursor, self.stale) = ((0, 0), true);
+    }
+
     /// Shows the part around; returns false at the whole fabric.
     pub fn zoom_out(&mut self) -> bool {
         let Some((_, cursor)) = self.zoom.pop() else { return false };
@@ -151,7 +177,10 @@ impl MatrixState {
 
     /// The names of the parts that were entered.
     pub fn crumbs(&self, structure: &MapStructure, look: &Snapshot) -> Vec<String> {
-        let title = |of: &Range<usize>| structure.groups.title(structure, look, of);
+        let title = |of: &Range<usize>| match of.len() == self.leaves {
+            true => "all".to_owned(),
+            false => structure.groups.title(structure, look, of),
+        };
         self.zoom
             .iter()
             .map(|([rows, columns], _)| format!("{} to {}", title(rows), title(columns)))
@@ -207,12 +236,7 @@ pub fn update_matrix(state: &mut SessionState, room: (u16, u16)) -> Vec<Effect> 
     };
     let Some((most_rows, most_columns)) = sizes else { return Vec::new() };
     let address = Arc::as_ptr(&structure) as usize;
-    if map.drawn.matrix.structure_of != Some(address) {
-        let matrix = &mut state.screens.map.drawn.matrix;
-        matrix.reset();
-        (matrix.structure_of, matrix.leaves) = (Some(address), structure.groups.leaves.len());
-        (matrix.stale, matrix.shown) = (true, true);
-    }
+    state.screens.map.drawn.matrix.take_structure(&structure);
     let (known, drawn) = (&state.known, &state.screens.map.drawn);
     let (reading, paths) = (known.watch.reading.clone(), known.paths.clone());
     let part = drawn.matrix.part();

@@ -16,6 +16,7 @@ mod grid;
 pub(crate) mod health;
 pub mod line_layout;
 pub mod lit_path;
+pub mod map_part;
 pub mod matrix;
 mod member_page;
 pub mod pair_table;

@@ -10,7 +10,7 @@ use crate::console::model::effect::Effect;
 use crate::console::model::state::SessionState;
 use crate::console::model::task_services::TaskServices;
 use crate::console::model::tasks::{TaskDependency, TaskId};
-use crate::operations::plans::plan_request::PlanRequest;
+use crate::operations::plans::plan_request::{PlanRequest, WriteMode};
 use fabdeck_routing::RouteProgress;
 
 /// Writes a plan. An existing plan is never overwritten by mistake.
@@ -99,6 +99,7 @@ pub fn write_plan(state: &mut SessionState, file: &str) -> Vec<Effect> {
     }
     state.drafts.insert(PathBuf::from(file), (engine.id, marks.clone()));
     let staged = staged_commands(state, engine, file);
-    let plan = PlanRequest { look, marks, engine: engine.id, proposal, staged };
+    let mode = WriteMode::AtOnce;
+    let plan = PlanRequest { look, marks, engine: engine.id, proposal, staged, mode };
     vec![state.begin(format!("writing {file}"), PlanFileTask { plan, to: PathBuf::from(file) }).1]
 }

@@ -43,7 +43,7 @@ fn run(context: &mut Context<'_, '_>, args: &UndoArgs) -> Result<Exit, Failure> 
     let env = context.env();
     let source = env.named_source()?.to_owned();
     let state = find_state(env, &args.id)?;
-    let PlannedUndo { plan, remarks, snapshot } = plan_undo(
+    let PlannedUndo { plan, remarks, snapshot, undone } = plan_undo(
         env,
         &source,
         &state,
@@ -51,5 +51,7 @@ fn run(context: &mut Context<'_, '_>, args: &UndoArgs) -> Result<Exit, Failure> 
         &mut context.operation().begin_reading(),
     )?;
     remarks.iter().for_each(|remark| context.output.print_message(remark));
+    let loss = undone.count_loss(&snapshot, &plan, None);
+    loss.iter().for_each(|loss| context.output.print_message(&format!("gives up: {}", loss.words())));
     write_plan(context, &args.output, &plan, &snapshot, format!("undo change {}", state.begun.number))
 }

@@ -12,9 +12,11 @@ use super::event_outputs::{JournalEvents, ProgramEvents, SyslogEvents};
 use super::publication::Publication;
 use crate::catalogue::exit::Exit;
 use crate::catalogue::failure::Failure;
+use crate::operations::event_store::watch_event::WatchEvent;
 use crate::operations::jobs::list_source::JobSource;
 use crate::operations::record::job_thread::RecordedJobList;
-use crate::operations::service::watch_event::{EventSink, WatchEvent};
+use crate::operations::service::service_store::StoreChoice;
+use crate::operations::service::watch_event::EventSink;
 use crate::operations::service::watch_service::{
     ServiceStatistics, SweepPublisher, WatchServiceRequest, WatchedSweep, run_watch_service,
 };
@@ -37,7 +39,8 @@ pub const WATCH: CommandEntry = CommandEntry::new(
      the JSON of `health`, /-/healthy and /-/ready. A scrape never waits for the fabric: each sweep makes the answers \
      once. A fabric that cannot be read is read again, and nothing old is served meanwhile. Nothing is written to the \
      fabric. The address has to be one of this machine alone (127.0.0.1, ::1); a web server in front of it gives others \
-     access. docs/monitoring has rules of alerts and dashboards.",
+     access. Events and what links did are stored in the state folder, from where `events` and `ledger` list them; one watch of a \
+     fabric stores at a time. docs/monitoring has rules of alerts and dashboards.",
 )
 .needs_fabric()
 .examples(&[
@@ -60,6 +63,28 @@ pub enum MetricChoice {
     Core,
 }
 
+/// Whether events are stored.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
+pub enum StoreWhen {
+    /// If the state folder can be written, no other watch stores the events of this fabric, and the fabric is no
+    /// simulator of this process
+    Auto,
+    /// Otherwise the watch is refused
+    Yes,
+    /// Never
+    No,
+}
+
+impl From<StoreWhen> for StoreChoice {
+    fn from(when: StoreWhen) -> Self {
+        match when {
+            StoreWhen::Auto => Self::Auto,
+            StoreWhen::Yes => Self::Yes,
+            StoreWhen::No => Self::No,
+        }
+    }
+}
+
 #[derive(Debug, Args)]
 pub struct WatchServiceArgs {
     /// Address and port of the service; port 0 takes a free one
@@ -71,6 +96,9 @@ pub struct WatchServiceArgs {
     /// Time for which a problem has to be absent until it counts as ended
     #[arg(long, value_name = "TIME", default_value = "1m", value_parser = duration, allow_hyphen_values = true)]
     pub recovery: Duration,
+    /// Store events for `events`, and what links do for `ledger`, in the state folder
+    #[arg(long, value_name = "WHEN", value_enum, default_value = "auto")]
+    pub store: StoreWhen,
     /// Metrics of ports (default: all, above 5000 ports core)
     #[arg(long, value_name = "SET", value_enum, requires = "serve")]
     pub metrics: Option<MetricChoice>,
@@ -122,6 +150,7 @@ fn run(context: &mut Context<'_, '_>, args: &WatchServiceArgs) -> Result<Exit, F
         count: args.count,
         jobs: args.running_jobs.list().or_else(|| configured_jobs(context)),
         recovery: args.recovery,
+        store: args.store.into(),
     };
     let set = args.metrics.map(|choice| match choice {
         MetricChoice::All => MetricSet::All,

@@ -5,7 +5,8 @@ use std::io::Write;
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 
-use crate::operations::service::watch_event::{EventSink, WatchEvent};
+use crate::operations::event_store::watch_event::WatchEvent;
+use crate::operations::service::watch_event::EventSink;
 use crate::script::event_line::EventFormat;
 use crate::system::stop_flag::StopFlag;
 use fabdeck_fabric::observe::escape_unprintable;

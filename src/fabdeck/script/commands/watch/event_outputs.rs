@@ -5,7 +5,8 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, TrySendError, sync
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-use crate::operations::service::watch_event::{EventSeverity, EventSink, WatchEvent};
+use crate::operations::event_store::watch_event::{EventSeverity, WatchEvent};
+use crate::operations::service::watch_event::EventSink;
 use crate::system::journal_socket::{LogSocket, journal_entry, syslog_entry};
 use fabdeck_fabric::observe::escape_unprintable;
 use fabdeck_live::agent::HookProcess;

@@ -65,6 +65,11 @@ pub fn write_service_metrics(statistics: &ServiceStatistics, is_up: bool) -> Str
         "times that the fabric could not be read",
         statistics.failures,
     );
+    out.gauge(
+        "fabdeck_unstored_events",
+        "events that wait for room on the disk of the store",
+        statistics.unstored_events.map(|events| events as f64),
+    );
     // Every kind has a line from the beginning, so that the first event is an increase.
     let events = FABRIC_EVENT_WORDS.iter().map(|kind| {
         let count = statistics.events.get(kind).copied().unwrap_or(0);
