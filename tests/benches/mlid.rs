@@ -63,34 +63,80 @@ fn print_tables(paper_name: &str, name: &str) {
     }
 }
 
-/// The highest accepted traffic over loads, and the latency at a low load.
-fn summarize(points: &[PaperPoint]) -> (f64, u64) {
-    (points.iter().map(|point| point.accepted).fold(0.0, f64::max), points[LOW_LOAD].latency_ns)
+/// What the paper reads off a curve.
+#[derive(Clone, Copy)]
+struct CurveFigures {
+    /// The highest accepted traffic over loads.
+    highest: f64,
+    /// Latencies at a low load and at full load.
+    low: u64,
+    full: u64,
+}
+
+impl CurveFigures {
+    fn of(points: &[PaperPoint]) -> Self {
+        let highest = points.iter().map(|point| point.accepted).fold(0.0, f64::max);
+        Self { highest, low: points[LOW_LOAD].latency_ns, full: points[points.len() - 1].latency_ns }
+    }
+}
+
+fn holds(sign: bool) -> &'static str {
+    if sign { "holds" } else { "differs" }
+}
+
+/// The paper's other observations on a fabric: `uniform` and `centric` have `mlid` and `dmodk` by number of lanes.
+fn print_observations(paper_name: &str, [uniform, centric]: &[Vec<[CurveFigures; 2]>; 2]) {
+    let low = uniform.iter().all(|[mlid, dmodk]| mlid.low <= dmodk.low);
+    let full = uniform.iter().all(|[mlid, dmodk]| mlid.full > dmodk.full);
+    println!(
+        "  {paper_name}: uniform, mlid's latency not above dmodk's at load 0.1: {}; above it at full load: {}",
+        holds(low),
+        holds(full)
+    );
+    let ([one, two], latency) = ([centric[0], centric[1]], centric[0].map(|curve| curve.low));
+    println!(
+        "  {paper_name}: centric, mlid with one lane against dmodk with two: {:.4} {:.4}, above: {}",
+        one[0].highest,
+        two[1].highest,
+        holds(one[0].highest > two[1].highest)
+    );
+    println!(
+        "  {paper_name}: centric, one lane, load 0.1, mlid's latency lower: {} {} ns, {}",
+        latency[0],
+        latency[1],
+        holds(latency[0] < latency[1])
+    );
 }
 
 fn compare(paper_name: &str, name: &str, uniform_claim: &str) {
     let begun = Instant::now();
     let loads: Vec<f64> = (1..=20).map(|step| f64::from(step) / 20.0).collect();
     let fabrics = ENGINES.map(|engine| PaperFabric::new(name, engine));
-    for (pattern, what) in [(TrafficPattern::Uniform, "uniform"), (TrafficPattern::centric(), "centric")] {
+    let mut curves = [Vec::new(), Vec::new()];
+    let patterns = [(TrafficPattern::Uniform, "uniform"), (TrafficPattern::centric(), "centric")];
+    for ((pattern, what), curves) in patterns.into_iter().zip(&mut curves) {
         for lanes in LANES {
             let sweep = |fabric: &PaperFabric| -> Vec<PaperPoint> {
                 loads.iter().map(|load| fabric.measure(&pattern, lanes, (*load, 1), TIMES)).collect()
             };
-            let found: Vec<(f64, u64)> = fabrics.par_iter().map(|fabric| summarize(&sweep(fabric))).collect();
+            let found: Vec<CurveFigures> =
+                fabrics.par_iter().map(|fabric| CurveFigures::of(&sweep(fabric))).collect();
+            let [mlid, dmodk, ftree] = [found[0], found[1], found[2]];
+            curves.push([mlid, dmodk]);
             let claim = if what == "uniform" { uniform_claim } else { ">" };
             println!(
                 "  {paper_name:<9} {what:<8} {lanes}  {:.4} {:.4} {:.4}  {:.3} {claim:<2}  {} {} {} ns",
-                found[0].0,
-                found[1].0,
-                found[2].0,
-                found[0].0 / found[1].0,
-                found[0].1,
-                found[1].1,
-                found[2].1
+                mlid.highest,
+                dmodk.highest,
+                ftree.highest,
+                mlid.highest / dmodk.highest,
+                mlid.low,
+                dmodk.low,
+                ftree.low
             );
         }
     }
+    print_observations(paper_name, &curves);
     println!("  {paper_name}: {} loads, {:.0} s", loads.len(), begun.elapsed().as_secs_f64());
 }
 
