@@ -41,7 +41,11 @@ pub fn cabling_plans(data: &[u8]) {
                 for end in &cable.ends {
                     assert!(!end.device_name().is_empty());
                     let again = PortText::parse(&end.port.to_string());
-                    assert!(again == end.port || matches!(end.port, PortText::Label(_)), "{:?} reads as {again:?}", end.port);
+                    assert!(
+                        again == end.port || matches!(end.port, PortText::Label(_)),
+                        "{:?} reads as {again:?}",
+                        end.port
+                    );
                 }
             }
         }

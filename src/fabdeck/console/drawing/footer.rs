@@ -8,6 +8,7 @@ use super::theme::Role;
 use crate::console::event_loop::actions::{ACTIONS, action};
 use crate::console::event_loop::overlays::is_page_key;
 use crate::console::features::changes::apply_actions::is_key_active;
+use crate::console::features::changes::change_actions::undoes_confirmed;
 use crate::console::features::changes::dialogue::Dialogue;
 use crate::console::features::screen::Screen;
 use crate::console::features::screens::ScreenId;
@@ -43,10 +44,10 @@ fn draw_status_line(canvas: &mut Canvas<'_>, at: Rect, state: &SessionState) {
         canvas.draw_text(at, 0, 0, &words, Role::Prompt);
     } else if let LoadState::Failed(error) = &state.loading {
         canvas.draw_text(at, 0, 0, &format!("error: {error}"), Role::Danger);
-    } else if !table.filter.is_empty() {
+    } else if let Some(filter) = state.shown_filter() {
         let problem = table.problem.as_ref();
         let role = if problem.is_some() { Role::Danger } else { Role::Prompt };
-        let text = problem.map_or_else(|| format!("/{}", table.filter), Clone::clone);
+        let text = problem.map_or_else(|| format!("/{filter}"), Clone::clone);
         canvas.draw_text(at, 0, 0, &text, role);
     }
 }
@@ -301,6 +302,7 @@ fn short_title(action: &Action, state: &SessionState) -> &'static str {
         "copy-line" => "copy command",
         "preview-relief" => "relief",
         "pause" if state.known.playback.as_ref().is_some_and(|playback| !playback.is_playing()) => "play",
+        "rollback" if undoes_confirmed(state) => "undo",
         "step-back" => "back",
         "next-event" => "event",
         id => id,

@@ -13,6 +13,7 @@ use crate::catalogue::value::{FieldKind, Value};
 use crate::console::features::screen::Screen;
 use crate::console::model::mouse::ClickTarget;
 use crate::console::model::state::SessionState;
+use fabdeck_fabric::observe::digits_in_groups;
 
 /// Number of rows beyond the visible ones that influence column widths, so that scrolling seldom moves columns.
 const SAMPLE_ROWS: usize = 64;
@@ -49,7 +50,10 @@ pub fn draw(canvas: &mut Canvas<'_>, area: Rect, state: &SessionState) {
     let rows = &table.selection.rows;
     if rows.is_empty() {
         let words = match (rows.len() < table.selection.of, &table.filter) {
-            (true, filter) => format!("no row of {} matches '{filter}'; Esc shows all", table.selection.of),
+            (true, filter) => format!(
+                "no row of {} matches '{filter}'; Esc shows all",
+                digits_in_groups(table.selection.of)
+            ),
             (false, _) => listing.empty_text().to_owned(),
         };
         draw_headings(canvas, area, listing, &layout_columns(screen, listing, &[], area.width), state);

@@ -39,6 +39,13 @@ pub enum ProposalState {
     },
 }
 
+/// What an engine had found before the fabric or its tables changed.
+#[derive(Clone, Debug)]
+pub struct OutdatedRow {
+    pub row: EngineRow,
+    pub verdict: String,
+}
+
 /// The text for tables that are still being read.
 pub const TABLES_BEING_READ: &str = "not known yet: the tables are being read";
 
@@ -116,6 +123,9 @@ pub struct Model {
     pub jobs: JobsModel,
     /// The answers of engines, by engine id.
     pub proposed: BTreeMap<&'static str, ProposalState>,
+    /// The rows of engines that ran before the fabric or its tables changed, in the order that they had. They stay on the
+    /// screen until the engines run again.
+    pub outdated: Vec<OutdatedRow>,
 }
 
 impl Model {
@@ -218,6 +228,12 @@ impl Model {
             }
             (false, None) => Some("the source has no forwarding tables to follow"),
         }
+    }
+
+    /// The row that an engine had before the fabric or its tables changed, where it has no newer one.
+    pub fn outdated_row(&self, engine: &Engine) -> Option<&OutdatedRow> {
+        let is_asked = self.proposed.contains_key(engine.id);
+        self.outdated.iter().find(|outdated| !is_asked && outdated.row.engine == engine.id)
     }
 
     pub fn proposal(&self, engine: &Engine) -> Option<&Arc<Proposal>> {

@@ -72,6 +72,7 @@ pub fn make_report(operation: &mut Operation<'_>, request: &ReportRequest) -> Re
         jobs: placed,
         recorded: Arc::new(AcknowledgedCapture::recorded_in_source(operation.env)?),
         acknowledgements: 0,
+        write: None,
     };
     let ranked = Arc::new(ranking.run(Some(operation.env.outside)));
     let tables = match (certified, tables) {

@@ -6,7 +6,7 @@ use crate::console::features::details::ElementDetail;
 use crate::console::features::hotspots::detail::hot_lines;
 use crate::console::model::detail_page::{DetailLine, DetailPage};
 use crate::console::model::fabric_model::Model;
-use crate::operations::health::problem::{FabricProblem, HitRole};
+use crate::operations::health::problem::{FabricProblem, HitRole, ProblemKind};
 use crate::operations::watch::interval_verdict::per_cent;
 use fabdeck_fabric::ElementId;
 use fabdeck_fabric::observe::digits_in_groups;
@@ -22,6 +22,10 @@ pub fn problem_detail(health: &HealthScreen, known: &Model) -> Option<DetailPage
     let (_, problem) = health.problem()?;
     let look = known.look.as_deref()?;
     let mut pairs = problem_lines(problem, known.problems.ranked.as_ref()?.jobs.is_some());
+    if let Some(search) = known.problems.loop_search.as_ref().filter(|_| problem.kind == ProblemKind::Stalled)
+    {
+        pairs.extend(search.lines(look));
+    }
     let mut ports = Vec::new();
     if let ([ElementId::Link(_), ElementId::Link(_), ..], false) = (&*problem.elements, health.is_outdated) {
         // The list of Links has all of them.
@@ -72,7 +76,7 @@ pub(in crate::console) fn problem_lines(problem: &FabricProblem, jobs_known: boo
             lines.push(("hits", format!("{count} {}: {}", role.words_of(names.len()), names.join(", "))));
         }
     }
-    lines.extend(problem.hits.paths.map(|paths| ("paths", digits_in_groups(paths))));
+    lines.extend(problem.hits.paths_words(problem.kind).map(|paths| ("hits", paths)));
     let jobs = match problem.hits.jobs.as_deref() {
         Some([]) => "none".to_owned(),
         Some(jobs) => {

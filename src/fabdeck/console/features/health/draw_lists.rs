@@ -208,14 +208,14 @@ const LEAST_GAUGE: u16 = 4;
 /// The role of a port in a word that fits beside its gauge.
 fn role_word(role: Option<HotRole>) -> (&'static str, Role) {
     match role {
-        Some(HotRole::HotSpot) => ("root", Role::Danger),
+        Some(HotRole::HotSpot) => ("hot-spot", Role::Danger),
         Some(HotRole::Victim) => ("victim", Role::Danger),
         Some(HotRole::LikelyVictim) => ("likely victim", Role::Danger),
         Some(HotRole::Contributor) => ("contributor", Role::Dim),
         Some(HotRole::LikelyContributor) => ("likely contributor", Role::Dim),
         Some(HotRole::Undecided) => ("undecided", Role::Warning),
-        Some(HotRole::OnPath) => ("path", Role::Dim),
-        Some(HotRole::TooNarrow) => ("narrow", Role::Warning),
+        Some(HotRole::OnPath) => ("on the path", Role::Dim),
+        Some(HotRole::TooNarrow) => ("too narrow", Role::Warning),
         Some(role) => (role.word(), Role::Dim),
         None => ("", Role::Dim),
     }

@@ -101,7 +101,7 @@ pub fn are_awaited(state: &SessionState, look: &Arc<Snapshot>) -> bool {
 }
 
 /// Whether simulated jobs are used, because a simulated fabric has no source of job lists.
-fn uses_simulated_jobs(state: &SessionState) -> bool {
+pub fn uses_simulated_jobs(state: &SessionState) -> bool {
     matches!(current_job_source(&state.known), CurrentJobSource::Unknown)
         && state.source.split(':').next() == Some("sim")
 }

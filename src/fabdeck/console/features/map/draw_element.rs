@@ -58,7 +58,7 @@ pub fn draw(canvas: &mut Canvas<'_>, area: Rect, state: &SessionState, what: Ele
         ElementId::Link(_) => "opens the cable",
         ElementId::Node(_) | ElementId::Port(_) => "lists its ports",
     };
-    for (key, text) in [("enter", open), ("f", "what if it fails")] {
+    for (key, text) in [("enter", open), ("f", "marks it as failed, for What-if")] {
         let x = canvas.draw_text(inside, 0, y, key, Role::Key);
         canvas.draw_text(inside, x + 1, y, text, Role::Dim);
         y += 1;

@@ -103,7 +103,7 @@ fn draw_map(canvas: &mut Canvas<'_>, area: Rect, state: &SessionState, side: &Ma
         canvas.draw_text(area, 1, 0, "no room to draw it here: 2 opens the Map", Role::Dim);
         return;
     }
-    let text = "colour: paths over a cable, on one scale for both sides";
+    let text = "colour: paths over a cable, the busier way, on one scale for both sides";
     let last = area.height.saturating_sub(1);
     canvas.draw_text(area, 1, last, text, Role::Dim);
 }
@@ -127,7 +127,7 @@ fn draw_changes(canvas: &mut Canvas<'_>, area: Rect, state: &SessionState, chang
     }
     let columns = ChangeColumns::new(area.width);
     canvas.draw_text(area, 0, 0, "CABLE", Role::Heading);
-    canvas.draw_text(area, columns.live, 0, "LIVE, PATHS", Role::Heading);
+    canvas.draw_text(area, columns.live, 0, "LIVE, ONE WAY", Role::Heading);
     canvas.draw_text(area, columns.preview, 0, "PREVIEW", Role::Heading);
     let upto = |x: u16| Rect { width: x.min(area.width), ..area };
     canvas.draw_right_aligned(upto(columns.difference), 0, 0, "DIFFERENCE", Role::Heading);

@@ -144,6 +144,9 @@ pub fn update_after_marking(state: &mut SessionState) -> Vec<Effect> {
     effects
 }
 
+/// Why results are gone that the operator did not drop.
+pub(crate) const SNAPSHOT_CHANGED: &str = "the fabric or its tables changed";
+
 /// Drops the results for marks, and cancels all tasks that depend on what has changed.
 pub(crate) fn drop_results(state: &mut SessionState, changed: TaskDependency) -> Vec<Effect> {
     let stale: Vec<TaskId> =
@@ -151,13 +154,10 @@ pub(crate) fn drop_results(state: &mut SessionState, changed: TaskDependency) ->
     state.queue.clear();
     (state.known.cost, state.known.groups) = (None, None);
     (state.known.hit, state.known.choices) = (None, None);
-    let others = if changed == TaskDependency::Snapshot {
-        "the fabric or its tables changed"
-    } else {
-        "the marks changed"
-    };
+    let others = if changed == TaskDependency::Snapshot { SNAPSHOT_CHANGED } else { "the marks changed" };
     job_lines::drop_sar_answer(&mut state.known, others);
     state.known.proposed.clear();
+    state.known.outdated.clear();
     let end = |task: TaskId| state.tasks.end(task).map(|_| Effect::Cancel(task));
     stale.into_iter().filter_map(end).collect()
 }

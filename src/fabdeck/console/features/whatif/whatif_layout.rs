@@ -82,6 +82,13 @@ pub fn whatif_panes(areas: &Areas) -> PanePlan {
     }
     let below = all.height - pairs.min(all.height);
     let victims = below.saturating_sub(border + TABLE_ROWS + reason_rows);
+    // The tour takes rows, and one of its steps is about the victims.
+    let victims = match victims {
+        rows if rows < border + VICTIMS_LEAST_ROWS && !areas.tour.is_empty() => {
+            below.saturating_sub(border + TABLE_LEAST_ROWS)
+        }
+        rows => rows,
+    };
     let victims = match victims {
         rows if rows < border + VICTIMS_LEAST_ROWS => 0,
         rows => rows.min(border + VICTIMS_MOST_ROWS),
