@@ -91,7 +91,7 @@ static LINK_FIELDS: &[RowField] = &[
     }).toned(&[("yes", Tone::LinkDegraded)])
     .largest_first()
     .when_yes(),
-    RowField::new("efi", "PATHS ONE WAY", FieldKind::Number, "paths over it under the tables in force, in the busier direction", |_, &r| {
+    RowField::new("efi", "PATHS", FieldKind::Number, "paths over it under the tables in force, in the busier direction", |_, &r| {
         r.efi.into()
     })
     .largest_first()

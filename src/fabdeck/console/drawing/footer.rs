@@ -139,7 +139,10 @@ fn draw_screen_keys(canvas: &mut Canvas<'_>, state: &SessionState, hint: &mut Dr
         let is_unasked = state.screen == ScreenId::Whatif && state.known.proposed.is_empty();
         let runs_engines = action.id == "preview" && is_unasked;
         let leads_to_victims = action.id == "next-pane" && state.screen == ScreenId::Whatif;
+        // The pane has all names, and its page a line for each.
+        let opens_victims = action.id == "enter" && victims_page::has_keys(state);
         marks
+            || opens_victims
             || runs_engines
             || leads_to_victims
             || TIME_ACTIONS.contains(&action.id)

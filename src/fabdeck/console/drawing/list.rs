@@ -29,6 +29,8 @@ const NAME_MIN_WIDTH: u16 = 14;
 const NAME_LEAST_WIDTH: u16 = 10;
 /// The same for a sentence.
 const SENTENCE_MIN_WIDTH: u16 = 26;
+/// A list this wide has whole sentences, and columns of a rank give way to them.
+const WHOLE_SENTENCE_ROOM: u16 = 110;
 /// Columns of a gauge.
 const GAUGE_WIDTH: u16 = 12;
 
@@ -182,7 +184,7 @@ fn measure_column(
     let most = match about.content {
         // Few words, each of which is lost where it is cut.
         ColumnContent::Keyword => u16::MAX,
-        ColumnContent::Sentence => most.max(SENTENCE_MIN_WIDTH),
+        ColumnContent::Sentence => (most * 4 / 3).max(SENTENCE_MIN_WIDTH),
         _ if first => most * 2,
         _ => most,
     };
@@ -225,8 +227,12 @@ impl VisibleColumn {
     }
 
     /// The width for which columns of a rank give way: a sentence says more than they do.
-    fn wanted_width(&self, name: u16) -> u16 {
-        if self.sentence { self.width.min(name.max(SENTENCE_MIN_WIDTH)) } else { self.min_width(name) }
+    fn wanted_width(&self, name: u16, room: u16) -> u16 {
+        match self.sentence {
+            true if room >= WHOLE_SENTENCE_ROOM => self.width,
+            true => self.width.min(name.max(SENTENCE_MIN_WIDTH)),
+            false => self.min_width(name),
+        }
     }
 }
 
@@ -248,7 +254,7 @@ fn shed_columns(columns: &mut Vec<VisibleColumn>, listing: &dyn Listing, fixed: 
         let ranked = unfixed.filter_map(|(at, shown)| Some((about(shown).shed_rank?, at, shown)));
         let Some((_, at, shown)) = ranked.min_by_key(|(rank, at, _)| (*rank, *at)) else { break };
         let name = if about(shown).outranks_names { NAME_LEAST_WIDTH } else { NAME_MIN_WIDTH };
-        if total_width(columns, |shown| shown.wanted_width(name)) <= room {
+        if total_width(columns, |shown| shown.wanted_width(name, room)) <= room {
             return;
         }
         columns.remove(at);

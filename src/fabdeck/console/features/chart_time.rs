@@ -2,6 +2,7 @@
 
 use super::timeline::playback::Playback;
 use crate::catalogue::quantity_words::length_words;
+use crate::console::features::health::health_model::ChartWindow;
 use crate::console::model::fabric_model::Model;
 use crate::operations::watch::fabric_history::{FabricHistory, TimeWindow};
 use crate::operations::watch::history_clock::HistoryClock;
@@ -31,7 +32,10 @@ pub fn cursor_ms(known: &Model) -> Option<u64> {
 /// where the cursor lies far back: then it moves by half its length, so that the cursor stays in its later half.
 pub fn chart_window(known: &Model, columns: u16) -> TimeWindow {
     let length = window_length_ms(known);
-    TimeWindow::ending_at(window_end_ms(known), length, length / u64::from(columns.max(1)))
+    // A window that is a whole recording begins with its first moment.
+    let step =
+        if length < known.problems.window.length_ms() { 1 } else { length / u64::from(columns.max(1)) };
+    TimeWindow::ending_at(window_end_ms(known), length, step)
 }
 
 /// The length of the window: that which was chosen, and of a shorter recording all of it.
@@ -39,6 +43,8 @@ pub fn window_length_ms(known: &Model) -> u64 {
     let chosen = known.problems.window.length_ms();
     let recording = known.playback.as_ref().filter(|playback| playback.live.is_none());
     let span = recording.map(Playback::span_ms).filter(|span| *span >= SHORTEST_WINDOW_MS);
+    // A longer time than the one that fits was asked for.
+    let span = span.filter(|span| ChartWindow::fitting(*span) == known.problems.window);
     span.map_or(chosen, |span| span.min(chosen))
 }
 

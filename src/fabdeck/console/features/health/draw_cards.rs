@@ -357,7 +357,7 @@ fn draw_no_problem(
     let checked = known.watch.reading.is_some() && known.problems.tables_checked() == Ok(true);
     let (sign, role) = if checked { (well, Role::Good) } else { (unknown, Role::Text) };
     // Before the first comparison, silence of the counters says nothing.
-    let is_awaited = known.watch.reading.is_none() && known.watch.live != Some(false);
+    let is_awaited = known.watch.reading.is_none() && known.watch.can_watch();
     let title = match is_awaited {
         true => format!("{sign} Not checked yet: {links} and {ports}"),
         false => format!("{sign} No problem in {links} and {ports}"),

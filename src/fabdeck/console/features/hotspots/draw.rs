@@ -7,6 +7,7 @@ use super::detail::hot_lines;
 use super::hotspot_panes::HotspotPanes;
 use super::screen::HotspotsView;
 use super::{draw_backlog, draw_proof};
+use crate::catalogue::quantity_words::length_words;
 use crate::console::drawing::buffer_area::buffer_area;
 use crate::console::drawing::canvas::{Canvas, width};
 use crate::console::drawing::pane::{PaneHead, draw_pane};
@@ -16,7 +17,7 @@ use crate::console::features::details::ElementDetail;
 use crate::console::features::feature::BodyAreas;
 use crate::console::features::panes::pins::{detail_element, is_pinned};
 use crate::console::features::screen::Screen as _;
-use crate::console::features::watch::watch_text::{head_words, session_time_words};
+use crate::console::features::watch::watch_text::head_words;
 use crate::console::model::state::SessionState;
 use fabdeck_fabric::ElementId;
 use fabdeck_fabric::observe::digits_in_groups;
@@ -89,14 +90,15 @@ fn draw_port_detail(canvas: &mut Canvas<'_>, area: Rect, state: &SessionState) {
     heat::draw_strip(canvas, inner, (STRIP_COLUMN, 0), levels.iter().map(|(waited, _)| *waited), |_| None);
     canvas.draw_text(inner, 0, 1, "load", Role::Label);
     heat::draw_strip(canvas, inner, (STRIP_COLUMN, 1), levels.iter().map(|(_, used)| *used), |_| None);
-    let end = STRIP_COLUMN + u16::try_from(levels.len()).unwrap_or(0);
+    let strip_end = STRIP_COLUMN + u16::try_from(levels.len()).unwrap_or(0);
     if let Some(oldest) = known.watch.history.oldest_ms(room) {
-        let text = session_time_words(known, oldest);
+        let end = known.watch.reading.as_ref().map_or(oldest, |reading| reading.at_ms);
+        let text = format!("-{}", length_words(end.saturating_sub(oldest)));
         let behind = canvas.draw_text(inner, STRIP_COLUMN, 2, &text, Role::Dim);
-        if let Some(latest) = known.watch.history.oldest_ms(1).filter(|latest| *latest > oldest) {
-            let text = session_time_words(known, latest);
-            let x = end.saturating_sub(width(&text)).max(behind + 1);
-            canvas.draw_text(inner, x, 2, &text, Role::Dim);
+        if known.watch.history.oldest_ms(1).is_some_and(|latest| latest > oldest) {
+            let text = "now";
+            let x = strip_end.saturating_sub(width(text)).max(behind + 1);
+            canvas.draw_text(inner, x, 2, text, Role::Dim);
         }
     }
     let skipped = 4.min(inner.height);

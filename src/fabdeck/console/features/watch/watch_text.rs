@@ -1,8 +1,8 @@
 //! Texts about the watch.
 
 use super::watch_state::WatchState;
+use crate::catalogue::quantity_words::length_words;
 use crate::catalogue::summary::count_words;
-use crate::console::features::chart_time::chart_clock;
 use crate::console::model::fabric_model::Model;
 use crate::operations::replay::replay_frame::NoBaseline;
 use crate::operations::watch::interval_verdict::quiet_words;
@@ -111,12 +111,6 @@ fn bottleneck_word(verdict: &HotSpots) -> &'static str {
     }
 }
 
-/// A time of the session by the clock; without one, the seconds of the message log.
-pub fn session_time_words(known: &Model, at_ms: u64) -> String {
-    let by_clock = chart_clock(known).and_then(|clock| clock.clock_text(i64::try_from(at_ms).ok()?));
-    by_clock.unwrap_or_else(|| format!("second {}", digits_in_groups(at_ms / 1000)))
-}
-
 fn since_words(known: &Model) -> String {
     let watch = &known.watch;
     if watch.has_earlier_verdict() {
@@ -124,5 +118,6 @@ fn since_words(known: &Model) -> String {
     }
     let count = usize::try_from(watch.sweeps).unwrap_or(usize::MAX);
     let sweeps = count_words(count, "sweep", "sweeps");
-    format!("{sweeps} since {}", session_time_words(known, watch.since_ms))
+    let latest = watch.reading.as_ref().map_or(watch.since_ms, |reading| reading.at_ms);
+    format!("{sweeps} in {}", length_words(latest.saturating_sub(watch.since_ms)))
 }

@@ -11,8 +11,9 @@ use super::screen::WhatifPane;
 use super::victims_page;
 use super::whatif_layout::WhatifPanes;
 use crate::console::drawing::buffer_area::buffer_area;
-use crate::console::drawing::canvas::Canvas;
+use crate::console::drawing::canvas::{Canvas, width};
 use crate::console::drawing::list;
+use crate::console::drawing::overlay_pane::extent_room;
 use crate::console::drawing::pane::{PaneHead, draw_pane, pane_inside};
 use crate::console::drawing::theme::Role;
 use crate::console::features::feature::BodyAreas;
@@ -96,11 +97,13 @@ fn draw_routes(canvas: &mut Canvas<'_>, panes: &WhatifPanes, boxed: bool, state:
         WhatifPane::Engines => "New routes around it",
         WhatifPane::Marks => "Marked as failed",
     };
-    let (amounts, role) = amounts_words(state);
     let table = state.current().table();
     let sight = usize::from(panes.table.height.saturating_sub(1));
     let extent = canvas.extent_text(table.top, sight, table.selection.rows.len(), panes.routes.width / 3);
     let extent = if extent.is_empty() { extent } else { format!("   {extent}") };
+    // What there is more of matters more than the order.
+    let room = extent_room(buffer_area(panes.routes), title).saturating_sub(width(&extent));
+    let (amounts, role) = amounts_words(state, room);
     let right = [(amounts.as_str(), role), (extent.as_str(), Role::Key)];
     draw_pane(canvas, buffer_area(panes.routes), &PaneHead { title, right: &right, focused: true }, boxed);
     list::draw(canvas, buffer_area(panes.table), state);
@@ -110,7 +113,7 @@ fn draw_routes(canvas: &mut Canvas<'_>, panes: &WhatifPanes, boxed: bool, state:
 }
 
 /// How many engines were run and in what time; otherwise the row of the cursor.
-fn amounts_words(state: &SessionState) -> (String, Role) {
+fn amounts_words(state: &SessionState, room: u16) -> (String, Role) {
     let done = state.known.proposed.values().filter_map(|proposed| match proposed {
         ProposalState::Done { row, .. } => Some(row.seconds.unwrap_or(0.0)),
         _ => None,
@@ -122,7 +125,11 @@ fn amounts_words(state: &SessionState) -> (String, Role) {
         }
         (_, 0) => ("p runs all engines".to_owned(), Role::Dim),
         (done, all) if done < all => (format!("{done} of {all} engines done"), Role::Dim),
-        (done, _) => (format!("{done} engines, {seconds:.3} s   by verdict, live, busiest"), Role::Dim),
+        (done, _) => {
+            let count = format!("{done} engines, {seconds:.3} s");
+            let long = format!("{count}   by verdict, live, busiest");
+            (if width(&long) <= room { long } else { count }, Role::Dim)
+        }
     }
 }
 
@@ -136,7 +143,10 @@ fn draw_reason(canvas: &mut Canvas<'_>, area: Rect, state: &SessionState) {
     below.height = area.height.saturating_sub(1);
     let lines = wrap_text(&text, below.width.into());
     for (y, line) in (0..below.height).zip(&lines) {
-        canvas.draw_text(below, 0, y, line, Role::Text);
+        let x = canvas.draw_text(below, 0, y, line, Role::Text);
+        if y + 1 == below.height && lines.len() > below.height.into() {
+            canvas.draw_text(below, x.min(below.width.saturating_sub(1)), y, canvas.signs.more, Role::Dim);
+        }
     }
     // What is left of a high screen has the certificate.
     let used = (lines.len() as u16 + 1).min(below.height);

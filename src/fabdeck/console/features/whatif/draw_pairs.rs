@@ -33,10 +33,10 @@ pub fn draw_pairs(canvas: &mut Canvas<'_>, area: Rect, state: &SessionState) {
                 0..3 => {
                     let parts = PairParts::new(cost);
                     let [waiting, cut_off] = [parts.waiting, parts.cut_off].map(digits_in_groups);
-                    format!(
-                        "Of {pairs} pairs{} {waiting} lack a path, {cut_off} are cut off",
-                        cost.bound().suffix()
-                    )
+                    let all = format!("Of {pairs} pairs{}", cost.bound().suffix());
+                    let text = |waits: &str| format!("{all} {waiting} {waits}, {cut_off} cut off");
+                    let long = text("wait for new routes");
+                    if x + width(&long) <= area.width { long } else { text("wait") }
                 }
                 _ => format!("Of {pairs} pairs of end ports{}{}:", end_nodes(state), cost.bound().suffix()),
             };

@@ -127,7 +127,7 @@ fn draw_changes(canvas: &mut Canvas<'_>, area: Rect, state: &SessionState, chang
     }
     let columns = ChangeColumns::new(area.width);
     canvas.draw_text(area, 0, 0, "CABLE", Role::Heading);
-    canvas.draw_text(area, columns.live, 0, "LIVE, ONE WAY", Role::Heading);
+    canvas.draw_text(area, columns.live, 0, "LIVE, PATHS", Role::Heading);
     canvas.draw_text(area, columns.preview, 0, "PREVIEW", Role::Heading);
     let upto = |x: u16| Rect { width: x.min(area.width), ..area };
     canvas.draw_right_aligned(upto(columns.difference), 0, 0, "DIFFERENCE", Role::Heading);

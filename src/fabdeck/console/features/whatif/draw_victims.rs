@@ -310,6 +310,8 @@ fn job_rows<'v>(state: &SessionState, victims: &'v Victims, room: VictimRoom) ->
     if !without_path.is_empty() {
         let (text, each) = loss_words(&without_path);
         if room.is_short() {
+            let each: Vec<String> = without_path.iter().map(|(job, pairs)| short_loss(job, *pairs)).collect();
+            let text = text.trim_end_matches(" until rerouted");
             rows.push(head(1, Role::Warning, format!("{text}: {}", each.join(", "))));
         } else {
             rows.push(head(1, Role::Warning, text));
@@ -341,6 +343,11 @@ fn loss_words(losses: &[&(String, u64)]) -> (String, Vec<String>) {
     (format!("{count} {verb} {} of hosts until rerouted", pairs(all)), each.collect())
 }
 
+/// `83 (18)`: a job and the pairs that it loses, for a row that says so.
+fn short_loss(job: &str, pairs: u64) -> String {
+    format!("{job} ({})", digits_in_groups(pairs))
+}
+
 /// Multicast groups that the marks cut. Groups that stay whole are in the row of what is not touched.
 fn group_row(state: &SessionState) -> Option<VictimRow<'static>> {
     let groups = state.known.groups.as_ref().filter(|groups| !groups.cut.is_empty())?;
@@ -352,7 +359,7 @@ fn untouched_row(state: &SessionState, victims: &Victims) -> VictimRow<'static> 
     let hosts = match victims.untouched_hosts {
         // Such a host may still be a sender that does not reach the hosts above.
         Some(hosts) => {
-            let senders = if victims.cut_off.count > 0 { "all senders left" } else { "every sender" };
+            let senders = if victims.cut_off.count > 0 { "all left" } else { "all" };
             format!("{}, by {senders}", count_words(hosts, "host", "hosts"))
         }
         None => "not known without tables".to_owned(),
@@ -365,10 +372,5 @@ fn untouched_row(state: &SessionState, victims: &Victims) -> VictimRow<'static> 
             whole => format!("; {}", count_words(whole, "multicast group", "multicast groups")),
         },
     };
-    VictimRow::Head {
-        severity: 2,
-        role: Role::Good,
-        label: "STILL REACHED",
-        text: format!("{hosts}{groups}"),
-    }
+    VictimRow::Head { severity: 2, role: Role::Good, label: "REACHABLE", text: format!("{hosts}{groups}") }
 }
