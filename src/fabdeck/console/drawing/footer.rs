@@ -8,7 +8,6 @@ use super::theme::Role;
 use crate::console::event_loop::actions::{ACTIONS, action};
 use crate::console::event_loop::overlays::is_page_key;
 use crate::console::features::changes::apply_actions::is_key_active;
-use crate::console::features::changes::change_actions::undoes_confirmed;
 use crate::console::features::changes::dialogue::Dialogue;
 use crate::console::features::screen::Screen;
 use crate::console::features::screens::ScreenId;
@@ -21,6 +20,7 @@ use crate::console::model::mouse::ClickTarget;
 use crate::console::model::overlay::Overlay;
 use crate::console::model::prompt::{Prompt, Purpose};
 use crate::console::model::state::{LoadState, SessionState};
+use fabdeck_change::ChangePhase;
 
 pub fn draw(canvas: &mut Canvas<'_>, state: &SessionState) {
     let areas = state.areas();
@@ -289,6 +289,12 @@ fn is_unasked_engine(state: &SessionState) -> bool {
 
 fn is_at_top(state: &SessionState) -> bool {
     state.screen == ScreenId::Health && state.current().crumbs(&state.known).len() < 2
+}
+
+/// Whether the cursor is on a confirmed change, which the key undoes.
+fn undoes_confirmed(state: &SessionState) -> bool {
+    let change = state.screens.changes.change().filter(|_| state.screen == ScreenId::Changes);
+    change.is_some_and(|row| row.state == ChangePhase::Confirmed)
 }
 
 /// Short word for the footer, which has no room for a sentence.

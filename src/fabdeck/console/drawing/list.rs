@@ -13,6 +13,7 @@ use crate::catalogue::value::{FieldKind, Value};
 use crate::console::features::screen::Screen;
 use crate::console::model::mouse::ClickTarget;
 use crate::console::model::state::SessionState;
+use crate::console::model::table::Table;
 use fabdeck_fabric::observe::digits_in_groups;
 
 /// Number of rows beyond the visible ones that influence column widths, so that scrolling seldom moves columns.
@@ -51,13 +52,7 @@ pub fn draw(canvas: &mut Canvas<'_>, area: Rect, state: &SessionState) {
     let height = usize::from(area.height.saturating_sub(1));
     let rows = &table.selection.rows;
     if rows.is_empty() {
-        let words = match (rows.len() < table.selection.of, &table.filter) {
-            (true, filter) => format!(
-                "no row of {} matches '{filter}'; Esc shows all",
-                digits_in_groups(table.selection.of)
-            ),
-            (false, _) => listing.empty_text().to_owned(),
-        };
+        let words = empty_words(listing, table);
         draw_headings(canvas, area, listing, &layout_columns(screen, listing, &[], area.width), state);
         let (words, role) = match &table.problem {
             Some(problem) => (problem.clone(), Role::Danger),
@@ -105,6 +100,14 @@ pub fn draw(canvas: &mut Canvas<'_>, area: Rect, state: &SessionState) {
         for column in &columns {
             draw_cell(canvas, area, column, &drawn);
         }
+    }
+}
+
+/// Why a list has no row.
+fn empty_words(listing: &dyn Listing, table: &Table) -> String {
+    match table.selection.of {
+        0 => listing.empty_text().to_owned(),
+        all => format!("no row of {} matches '{}'; Esc shows all", digits_in_groups(all), table.filter),
     }
 }
 

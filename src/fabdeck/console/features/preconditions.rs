@@ -2,10 +2,8 @@
 
 use crate::console::features::awaited::{awaited_words, progress_words};
 use crate::console::features::timeline::paused_watch;
-use crate::console::features::whatif::marking::SNAPSHOT_CHANGED;
 use crate::console::model::overlay::Overlay;
 use crate::console::model::state::{LoadState, SessionState};
-use fabdeck_routing::Engine;
 
 /// Checks that there are moments to step through.
 pub fn has_past(state: &SessionState) -> Result<(), String> {
@@ -88,14 +86,6 @@ pub fn can_write_plan(state: &SessionState) -> Result<(), String> {
     };
     match state.known.proposal(engine) {
         Some(_) => Ok(()),
-        None => Err(no_proposal_words(state, engine)),
-    }
-}
-
-/// Why an engine has no routes that could be written.
-pub fn no_proposal_words(state: &SessionState, engine: &Engine) -> String {
-    match state.known.outdated_row(engine) {
-        Some(_) => format!("{SNAPSHOT_CHANGED} since {} was run; p runs the engines again", engine.id),
-        None => format!("{} has no routes for these marks; p runs it", engine.id),
+        None => Err(state.known.no_proposal_words(engine)),
     }
 }

@@ -46,6 +46,9 @@ pub struct OutdatedRow {
     pub verdict: String,
 }
 
+/// Why results are gone that the operator did not drop.
+pub const SNAPSHOT_CHANGED: &str = "the fabric or its tables changed";
+
 /// The text for tables that are still being read.
 pub const TABLES_BEING_READ: &str = "not known yet: the tables are being read";
 
@@ -234,6 +237,14 @@ impl Model {
     pub fn outdated_row(&self, engine: &Engine) -> Option<&OutdatedRow> {
         let is_asked = self.proposed.contains_key(engine.id);
         self.outdated.iter().find(|outdated| !is_asked && outdated.row.engine == engine.id)
+    }
+
+    /// Why an engine has no routes that could be written.
+    pub fn no_proposal_words(&self, engine: &Engine) -> String {
+        match self.outdated_row(engine) {
+            Some(_) => format!("{SNAPSHOT_CHANGED} since {} was run; p runs the engines again", engine.id),
+            None => format!("{} has no routes for these marks; p runs it", engine.id),
+        }
     }
 
     pub fn proposal(&self, engine: &Engine) -> Option<&Arc<Proposal>> {

@@ -10,7 +10,6 @@ use crate::console::features::completion;
 use crate::console::features::health::ranking::job_input;
 use crate::console::features::lanes::slow_lanes;
 use crate::console::features::plan_commands::{apply_line, route_line, staged_commands};
-use crate::console::features::preconditions::no_proposal_words;
 use crate::console::features::screens::ScreenId;
 use crate::console::model::effect::Effect;
 use crate::console::model::prompt::Purpose;
@@ -76,7 +75,7 @@ fn apply_proposed(state: &mut SessionState) -> Vec<Effect> {
     let found = state.screens.whatif.engine();
     let proposal = found.and_then(|engine| Some((engine, state.known.proposal(engine)?.clone())));
     let (Some(look), Some((engine, proposal))) = (state.known.look.clone(), proposal) else {
-        let why = found.map(|engine| no_proposal_words(state, engine));
+        let why = found.map(|engine| state.known.no_proposal_words(engine));
         let why = why.unwrap_or_else(|| "put the cursor on an engine".to_owned());
         state.log_message(Severity::Warning, format!("apply: {why}"));
         return Vec::new();

@@ -161,11 +161,6 @@ fn plan_undo(state: &mut SessionState, row: &ChangeRow) -> Vec<Effect> {
     apply_actions::begin_offer(state, PlanSource::Undo { id, number }, wanted)
 }
 
-/// Whether the key undoes the confirmed change at the cursor.
-pub fn undoes_confirmed(state: &SessionState) -> bool {
-    find_confirmed(state, "").is_some()
-}
-
 /// Asks whether to roll back a change now, or offers the way back of a confirmed one.
 pub fn roll_back(state: &mut SessionState, named: &str) -> Vec<Effect> {
     if let Some(row) = find_confirmed(state, named.trim()) {

@@ -1,7 +1,9 @@
 //! The page of a problem: all of it, then the details of the element that has it.
 
 use super::card_text::certainty_words;
+use super::loop_finding::LoopSearch;
 use super::screen::{HealthPane, HealthScreen};
+use crate::catalogue::snapshot::Snapshot;
 use crate::console::features::details::ElementDetail;
 use crate::console::features::hotspots::detail::hot_lines;
 use crate::console::model::detail_page::{DetailLine, DetailPage};
@@ -24,7 +26,7 @@ pub fn problem_detail(health: &HealthScreen, known: &Model) -> Option<DetailPage
     let mut pairs = problem_lines(problem, known.problems.ranked.as_ref()?.jobs.is_some());
     if let Some(search) = known.problems.loop_search.as_ref().filter(|_| problem.kind == ProblemKind::Stalled)
     {
-        pairs.extend(search.lines(look));
+        pairs.extend(loop_lines(search, look));
     }
     let mut ports = Vec::new();
     if let ([ElementId::Link(_), ElementId::Link(_), ..], false) = (&*problem.elements, health.is_outdated) {
@@ -52,6 +54,18 @@ pub fn problem_detail(health: &HealthScreen, known: &Model) -> Option<DetailPage
         ports = detail.ports(known);
     }
     Some(DetailPage { title: problem.title.clone(), pairs, ports })
+}
+
+/// The channels of a credit loop in the tables in force, or that they have none.
+fn loop_lines(search: &LoopSearch, look: &Snapshot) -> Vec<DetailLine> {
+    if !search.is_of(look) {
+        return Vec::new();
+    }
+    let mut lines = vec![("credit loop", search.message().1)];
+    if let Ok(Some(channels)) = &search.found {
+        lines.extend(channels.iter().take(MAX_CABLES).map(|channel| ("", channel.clone())));
+    }
+    lines
 }
 
 /// A figure of the port that leads to a host, named from the host's side: what the port sends is sent to the host.

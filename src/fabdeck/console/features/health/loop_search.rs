@@ -2,12 +2,10 @@
 
 use std::sync::Arc;
 
-use crate::catalogue::severity::Severity;
+use super::loop_finding::LoopSearch;
 use crate::catalogue::snapshot::Snapshot;
-use crate::catalogue::summary::count_words;
 use crate::console::features::screens::ScreenId;
 use crate::console::model::background_task::{BackgroundTask, TaskOutcome};
-use crate::console::model::detail_page::DetailLine;
 use crate::console::model::effect::Effect;
 use crate::console::model::overlay::Overlay;
 use crate::console::model::scroll::Scroll;
@@ -17,17 +15,6 @@ use crate::console::model::tasks::TaskId;
 use crate::operations::lanes::levels::{LevelsInForce, check_in_force};
 use fabdeck_fabric::Faults;
 use fabdeck_routing::RouteProgress;
-
-/// Channels of a loop that have a line of their own at most.
-const MAX_CHANNELS: usize = 100;
-
-/// What the search found in the tables of a snapshot.
-#[derive(Clone, Debug)]
-pub struct LoopSearch {
-    look: Arc<Snapshot>,
-    /// The channels of a credit loop, `None` where there is none; or the reason why that is not known.
-    found: Result<Option<Vec<String>>, String>,
-}
 
 /// Searches for a credit loop with all paths on one lane, those of switches included.
 #[derive(Debug)]
@@ -63,35 +50,10 @@ impl TaskOutcome for LoopSearchOutcome {
     }
 }
 
-impl LoopSearch {
-    fn message(&self) -> (Severity, String) {
-        match &self.found {
-            Ok(Some(channels)) => {
-                let channels = count_words(channels.len(), "channel", "channels");
-                (Severity::Warning, format!("the tables in force have a credit loop of {channels}"))
-            }
-            Ok(None) => (Severity::Info, "the tables in force have no credit loop on one lane".to_owned()),
-            Err(why) => (Severity::Warning, format!("a credit loop could not be searched for: {why}")),
-        }
-    }
-
-    /// The lines for the page of the problem, where these are the tables in force.
-    pub fn lines(&self, look: &Snapshot) -> Vec<DetailLine> {
-        if !std::ptr::eq(&*self.look, look) {
-            return Vec::new();
-        }
-        let mut lines = vec![("credit loop", self.message().1)];
-        if let Ok(Some(channels)) = &self.found {
-            lines.extend(channels.iter().take(MAX_CHANNELS).map(|channel| ("", channel.clone())));
-        }
-        lines
-    }
-}
-
 /// Searches the tables in force, or shows what was found in them already.
 pub fn search(state: &mut SessionState) -> Vec<Effect> {
     let Some(look) = state.known.look.clone() else { return Vec::new() };
-    if state.known.problems.loop_search.as_ref().is_some_and(|search| Arc::ptr_eq(&search.look, &look)) {
+    if state.known.problems.loop_search.as_ref().is_some_and(|search| search.is_of(&look)) {
         show_page(state);
         return Vec::new();
     }

@@ -6,7 +6,6 @@ use super::draw_pairs::{draw_pairs, low_screen_note};
 use super::draw_sides::draw_sides;
 use super::draw_victims::{draw_victims, full_row_count, victims_head};
 use super::engine_page::{engine_lines, engine_reason};
-use super::marking::SNAPSHOT_CHANGED;
 use super::screen::WhatifPane;
 use super::victims_page;
 use super::whatif_layout::WhatifPanes;
@@ -18,7 +17,7 @@ use crate::console::drawing::pane::{PaneHead, draw_pane, pane_inside};
 use crate::console::drawing::theme::Role;
 use crate::console::features::feature::BodyAreas;
 use crate::console::features::map::draw_lines::draw_small_map;
-use crate::console::model::fabric_model::ProposalState;
+use crate::console::model::fabric_model::{ProposalState, SNAPSHOT_CHANGED};
 use crate::console::model::state::SessionState;
 use crate::operations::check::certificate_text::{wrap_pairs, wrap_text};
 

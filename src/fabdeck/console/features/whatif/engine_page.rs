@@ -2,7 +2,6 @@
 
 use super::engines::verdict_words;
 use crate::catalogue::summary::count_words;
-use crate::console::features::preconditions::no_proposal_words;
 use crate::console::model::detail_page::DetailLine;
 use crate::console::model::fabric_model::{Model, ProposalState};
 use crate::console::model::state::SessionState;
@@ -105,7 +104,7 @@ pub fn engine_reason(state: &SessionState) -> Option<(String, String)> {
     let Some(ProposalState::Done { outcome, .. }) = state.known.proposed.get(engine.id) else {
         return Some(match state.known.outdated_row(engine) {
             Some(outdated) => {
-                (title("old"), format!("{}: {}", outdated.verdict, no_proposal_words(state, engine)))
+                (title("old"), format!("{}: {}", outdated.verdict, state.known.no_proposal_words(engine)))
             }
             None => (engine.id.to_owned(), format!("{}; {NOT_RUN}", engine.title)),
         });

@@ -12,7 +12,7 @@ use crate::console::features::refresh::refresh_screens;
 use crate::console::features::screens::ScreenId;
 use crate::console::model::background_task::{BackgroundTask, TaskOutcome};
 use crate::console::model::effect::Effect;
-use crate::console::model::fabric_model::Model;
+use crate::console::model::fabric_model::{Model, SNAPSHOT_CHANGED};
 use crate::console::model::state::SessionState;
 use crate::console::model::task_services::TaskServices;
 use crate::console::model::tasks::{TaskDependency, TaskId};
@@ -143,9 +143,6 @@ pub fn update_after_marking(state: &mut SessionState) -> Vec<Effect> {
     refresh_screens(state);
     effects
 }
-
-/// Why results are gone that the operator did not drop.
-pub(crate) const SNAPSHOT_CHANGED: &str = "the fabric or its tables changed";
 
 /// Drops the results for marks, and cancels all tasks that depend on what has changed.
 pub(crate) fn drop_results(state: &mut SessionState, changed: TaskDependency) -> Vec<Effect> {
