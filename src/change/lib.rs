@@ -74,7 +74,7 @@ pub use migration::{FollowMode, Migration, MigrationDirection, PlanFlow, PlanPor
 pub use migrations_in_force::{migrations_in_force, moved_flows, remaining_migrations};
 pub use opensm_site::OpensmSite;
 pub use order::{OrderedWrites, TransientLoss, UnfailedLoss, measure_writes, order_writes};
-pub use path_bits_in_force::{ChangedPathBits, UNDO_OF, path_bits_in_force};
+pub use path_bits_in_force::{ChangedPathBits, UNDO_OF, path_bits_in_force, undone_number};
 pub use plan::{CertificateScope, Drift, EntryDrift, MAX_PLAN_BYTES, Plan, PlanFileError, SCHEMA};
 pub use plan_lanes::PlanLanes;
 pub use plan_path_bits::PlanPathBits;

@@ -66,6 +66,6 @@ pub fn path_bits_in_force(
 }
 
 /// The number of the change that a plan undoes.
-fn undone_number(engine: &str) -> Option<u64> {
+pub fn undone_number(engine: &str) -> Option<u64> {
     engine.strip_prefix(UNDO_OF)?.split_whitespace().next()?.parse().ok()
 }

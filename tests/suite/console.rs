@@ -32,6 +32,7 @@ mod map_frames;
 mod member_lists;
 mod mouse;
 mod navigation;
+mod newcomer_findings;
 mod outputs;
 mod overdue_changes;
 mod panes;

@@ -1,5 +1,7 @@
 //! Lengths of time and large numbers in few characters.
 
+use super::summary::count_words;
+
 /// A length of time: `45 s`, `2 min 51 s`, `3 h 20 min`.
 pub fn length_words(ms: u64) -> String {
     let seconds = ms / 1000;
@@ -29,6 +31,11 @@ fn three_digits(value: f64) -> String {
         value if value < 9.95 && rounded.fract() != 0.0 => format!("{rounded:.1}"),
         value => format!("{value:.0}"),
     }
+}
+
+/// The paths over both directions of a cable: `80 paths both ways`.
+pub fn both_ways_words(paths: usize) -> String {
+    format!("{} both ways", count_words(paths, "path", "paths"))
 }
 
 #[cfg(test)]

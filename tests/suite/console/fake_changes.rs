@@ -160,6 +160,7 @@ pub fn row(number: u64, state: ChangePhase) -> ChangeRow {
         trouble: None,
         overdue: false,
         comparison: None,
+        undone_by: None,
     }
 }
 

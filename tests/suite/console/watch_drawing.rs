@@ -29,7 +29,7 @@ fn history_stays_over_a_look() {
     let seen = shown(&driver);
     assert!(seen.contains("hot-spot") && seen.contains("before the source was read again"), "{seen}");
     swept(&mut driver, 3);
-    assert!(shown(&driver).contains("3 sweeps since"), "{}", shown(&driver));
+    assert!(shown(&driver).contains("3 sweeps in "), "{}", shown(&driver));
     let after = levels(&driver);
     assert!(after.len() > before.len() && after.starts_with(&before), "{after:?}");
     assert_eq!(counted(&driver, "hot-spot: node01"), 1, "{:?}", messages(&driver));

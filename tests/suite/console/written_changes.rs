@@ -332,13 +332,15 @@ fn accept_and_apply(session: &mut Session) {
 #[test]
 fn values_before_a_write_are_of_intervals_that_ended_by_then() {
     let mut history = FabricHistory::default();
-    for (second, wait) in [(10, 90.0), (70, 40.0), (80, 60.0), (90, 80.0)] {
+    for (second, wait) in [(10, 90.0), (70, 40.0), (80, 60.0), (90, 20.0)] {
         let mut interval = IntervalSums::default();
         interval.sums.worst_wait = Some(wait);
         history.push(second * 1000, 5.0, &interval);
     }
-    let before = |ms| history.worst_before(ms, 60_000).and_then(|sums| sums.worst_wait);
+    let before = |ms| history.last_before(ms, 60_000).and_then(|sums| sums.worst_wait);
     assert_eq!([82_000, 79_000, 69_000, 200_000].map(before), [Some(60.0), Some(40.0), None, None]);
+    // What went well before the writes is no merit of theirs.
+    assert_eq!(before(91_000), Some(20.0), "the last reading, not the worst one");
     let since = |ms| history.latest_since(ms).and_then(|sums| sums.worst_wait);
-    assert_eq!([85_000, 85_001].map(since), [Some(80.0), None]);
+    assert_eq!([85_000, 85_001].map(since), [Some(20.0), None]);
 }

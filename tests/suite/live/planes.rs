@@ -115,6 +115,7 @@ fn titles(look: &Snapshot) -> Vec<String> {
         jobs: None,
         recorded: Arc::default(),
         acknowledgements: 0,
+        write: None,
     };
     let problems = request.run(None, None).problems.into_iter();
     problems.filter(|problem| problem.kind == ProblemKind::PlaneDown).map(|problem| problem.title).collect()

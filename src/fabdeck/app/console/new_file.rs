@@ -2,7 +2,7 @@
 
 use std::fs;
 use std::io::{self, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use crate::system::output_file::create_temporary;
 
@@ -27,6 +27,29 @@ pub fn write(text: &[u8], to: &Path, advice: &str, is_wanted: impl Fn() -> bool)
         io::ErrorKind::AlreadyExists => exists(),
         _ => error.to_string(),
     })
+}
+
+/// Most numbers that are tried for a free name.
+const MAX_NUMBER: usize = 999;
+
+/// Writes a new file with a free name: `page.html`, otherwise `page-2.html` and so on. Returns its full path.
+pub fn write_numbered(text: &[u8], to: &Path, is_wanted: impl Fn() -> bool) -> Result<PathBuf, String> {
+    let name = |number: usize| match (number, to.file_stem(), to.extension()) {
+        (1, ..) | (_, None, _) => to.to_owned(),
+        (_, Some(stem), ending) => {
+            let mut name = stem.to_owned();
+            name.push(format!("-{number}"));
+            if let Some(ending) = ending {
+                name.push(".");
+                name.push(ending);
+            }
+            to.with_file_name(name)
+        }
+    };
+    let is_free = |to: &PathBuf| to.symlink_metadata().is_err();
+    let free = (1..=MAX_NUMBER).map(name).find(is_free).unwrap_or_else(|| to.to_owned());
+    write(text, &free, "remove old ones, or choose another name", is_wanted)?;
+    std::path::absolute(&free).map_err(|error| error.to_string())
 }
 
 fn fill(mut file: fs::File, text: &[u8]) -> io::Result<()> {
@@ -79,6 +102,16 @@ mod tests {
         assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 2);
         assert!(write(b"text", Path::new("/"), "another name", || true).is_err());
         assert!(write(b"text", &folder.path().join("no/a.plan"), "another name", || true).is_err());
+    }
+
+    #[test]
+    fn a_taken_name_gets_a_number_before_its_ending() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("page.html");
+        let names: Vec<PathBuf> = (0..3).map(|_| write_numbered(b"text", &file, || true).unwrap()).collect();
+        let of = |name: &str| folder.path().join(name);
+        assert_eq!(names, [of("page.html"), of("page-2.html"), of("page-3.html")]);
+        assert!(names.iter().all(|name| name.is_absolute() && name.exists()));
     }
 
     /// An attacker who guesses the name of the temporary file cannot redirect the plan.

@@ -1,6 +1,6 @@
 //! The services of the process for background tasks.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -117,6 +117,11 @@ impl TaskServices for ProcessServices<'_> {
 
     fn write_file(&mut self, to: &Path, content: &[u8], advice: &str) -> Result<(), String> {
         new_file::write(content, to, advice, || !RouteProgress::is_cancelled(self.progress))
+    }
+
+    fn write_free_file(&mut self, to: &Path, content: &[u8]) -> Result<PathBuf, String> {
+        let progress = self.progress;
+        new_file::write_numbered(content, to, || !RouteProgress::is_cancelled(progress))
     }
 
     fn elapsed_ms(&self) -> u64 {

@@ -149,9 +149,11 @@ fn draw_curve(canvas: &mut Canvas<'_>, plot: Rect, chart: &Chart<'_>) {
     dots.draw(canvas, plot);
 }
 
-/// The column of a place on the time axis.
+/// The column of a place on the time axis. A reading is of the time up to it, so a place between two columns belongs to the
+/// left one, where the value of that reading ends.
 pub fn column_of(plot: Rect, at: f64) -> u16 {
-    ((at.clamp(0.0, 1.0) * f64::from(plot.width)) as u16).min(plot.width - 1)
+    let behind = (at.clamp(0.0, 1.0) * f64::from(plot.width) - 1e-6).ceil() as u16;
+    behind.saturating_sub(1).min(plot.width - 1)
 }
 
 fn draw_mark_lines(canvas: &mut Canvas<'_>, plot: Rect, chart: &Chart<'_>) {
@@ -315,8 +317,10 @@ mod tests {
     #[test]
     fn the_cursor_is_a_line_through_the_values() {
         let values = [Some(100.0); 8];
-        let rows = drawn(&Chart { values: &values, cursor: Some(0.5), ..PLAIN }, (4, 2));
+        let rows = drawn(&Chart { values: &values, cursor: Some(0.6), ..PLAIN }, (4, 2));
         assert_eq!(rows, ["⣿⣿│⣿", "⣿⣿│⣿"]);
+        let rows = drawn(&Chart { values: &values, cursor: Some(0.5), ..PLAIN }, (4, 1));
+        assert_eq!(rows, ["⣿│⣿⣿"], "the value of a reading ends at it");
         let rows = drawn(&Chart { values: &values, cursor: Some(1.0), ..PLAIN }, (4, 1));
         assert_eq!(rows, ["⣿⣿⣿│"], "the end of the axis is its last column");
     }

@@ -50,7 +50,7 @@ const XTERM_COLORS: [(u8, u8, u8); 16] = [
 ];
 
 /// Least contrast between text and its background (WCAG 2.1, 1.4.3).
-const MIN_CONTRAST: f64 = 4.5;
+pub const MIN_CONTRAST: f64 = 4.5;
 
 impl ColorDepth {
     /// Derives the depth from the environment: `NO_COLOR`, `COLORTERM`, `TERM`.

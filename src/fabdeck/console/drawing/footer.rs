@@ -20,6 +20,7 @@ use crate::console::model::mouse::ClickTarget;
 use crate::console::model::overlay::Overlay;
 use crate::console::model::prompt::{Prompt, Purpose};
 use crate::console::model::state::{LoadState, SessionState};
+use fabdeck_change::ChangePhase;
 
 pub fn draw(canvas: &mut Canvas<'_>, state: &SessionState) {
     let areas = state.areas();
@@ -43,10 +44,10 @@ fn draw_status_line(canvas: &mut Canvas<'_>, at: Rect, state: &SessionState) {
         canvas.draw_text(at, 0, 0, &words, Role::Prompt);
     } else if let LoadState::Failed(error) = &state.loading {
         canvas.draw_text(at, 0, 0, &format!("error: {error}"), Role::Danger);
-    } else if !table.filter.is_empty() {
+    } else if let Some(filter) = state.shown_filter() {
         let problem = table.problem.as_ref();
         let role = if problem.is_some() { Role::Danger } else { Role::Prompt };
-        let text = problem.map_or_else(|| format!("/{}", table.filter), Clone::clone);
+        let text = problem.map_or_else(|| format!("/{filter}"), Clone::clone);
         canvas.draw_text(at, 0, 0, &text, role);
     }
 }
@@ -138,7 +139,10 @@ fn draw_screen_keys(canvas: &mut Canvas<'_>, state: &SessionState, hint: &mut Dr
         let is_unasked = state.screen == ScreenId::Whatif && state.known.proposed.is_empty();
         let runs_engines = action.id == "preview" && is_unasked;
         let leads_to_victims = action.id == "next-pane" && state.screen == ScreenId::Whatif;
+        // The pane has all names, and its page a line for each.
+        let opens_victims = action.id == "enter" && victims_page::has_keys(state);
         marks
+            || opens_victims
             || runs_engines
             || leads_to_victims
             || TIME_ACTIONS.contains(&action.id)
@@ -287,6 +291,12 @@ fn is_at_top(state: &SessionState) -> bool {
     state.screen == ScreenId::Health && state.current().crumbs(&state.known).len() < 2
 }
 
+/// Whether the cursor is on a confirmed change, which the key undoes.
+fn undoes_confirmed(state: &SessionState) -> bool {
+    let change = state.screens.changes.change().filter(|_| state.screen == ScreenId::Changes);
+    change.is_some_and(|row| row.state == ChangePhase::Confirmed)
+}
+
 /// Short word for the footer, which has no room for a sentence.
 fn short_title(action: &Action, state: &SessionState) -> &'static str {
     match action.id {
@@ -301,6 +311,7 @@ fn short_title(action: &Action, state: &SessionState) -> &'static str {
         "copy-line" => "copy command",
         "preview-relief" => "relief",
         "pause" if state.known.playback.as_ref().is_some_and(|playback| !playback.is_playing()) => "play",
+        "rollback" if undoes_confirmed(state) => "undo",
         "step-back" => "back",
         "next-event" => "event",
         id => id,

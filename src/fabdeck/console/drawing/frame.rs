@@ -5,6 +5,7 @@ use ratatui::layout::Rect;
 
 use super::buffer_area::buffer_area;
 use super::canvas::{Canvas, shorten_name, width};
+use super::color_depth::{MIN_CONTRAST, ansi_index, contrast};
 use super::pane::{PaneHead, draw_pane};
 use super::symbols::Symbols;
 use super::theme::{Role, Theme};
@@ -58,9 +59,24 @@ pub fn draw_with_targets(state: &SessionState, appearance: &Appearance, buffer: 
     }
     tour::draw(&mut canvas, state);
     footer::draw(&mut canvas, state);
+    mend_cursor_row(&mut canvas);
     let mut targets = canvas.targets;
     targets.identify(state.screen.title().word, |at, target| target_id(state, at, target));
     targets
+}
+
+/// Of sixteen colours, some cannot be read on the ground of the cursor: those signs take the colour of its text.
+fn mend_cursor_row(canvas: &mut Canvas<'_>) {
+    let cursor = canvas.style(Role::Cursor);
+    let (Some(text), Some(ground)) = (cursor.fg, cursor.bg) else { return };
+    if ansi_index(ground).is_none() {
+        return;
+    }
+    for cell in canvas.buffer.content.iter_mut().filter(|cell| cell.bg == ground) {
+        if contrast(cell.fg, ground).is_some_and(|found| found < MIN_CONTRAST) {
+            cell.fg = text;
+        }
+    }
 }
 
 fn draw_body(canvas: &mut Canvas<'_>, state: &SessionState) {

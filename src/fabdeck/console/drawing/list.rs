@@ -13,6 +13,8 @@ use crate::catalogue::value::{FieldKind, Value};
 use crate::console::features::screen::Screen;
 use crate::console::model::mouse::ClickTarget;
 use crate::console::model::state::SessionState;
+use crate::console::model::table::Table;
+use fabdeck_fabric::observe::digits_in_groups;
 
 /// Number of rows beyond the visible ones that influence column widths, so that scrolling seldom moves columns.
 const SAMPLE_ROWS: usize = 64;
@@ -28,6 +30,8 @@ const NAME_MIN_WIDTH: u16 = 14;
 const NAME_LEAST_WIDTH: u16 = 10;
 /// The same for a sentence.
 const SENTENCE_MIN_WIDTH: u16 = 26;
+/// A list this wide has whole sentences, and columns of a rank give way to them.
+const WHOLE_SENTENCE_ROOM: u16 = 110;
 /// Columns of a gauge.
 const GAUGE_WIDTH: u16 = 12;
 
@@ -48,10 +52,7 @@ pub fn draw(canvas: &mut Canvas<'_>, area: Rect, state: &SessionState) {
     let height = usize::from(area.height.saturating_sub(1));
     let rows = &table.selection.rows;
     if rows.is_empty() {
-        let words = match (rows.len() < table.selection.of, &table.filter) {
-            (true, filter) => format!("no row of {} matches '{filter}'; Esc shows all", table.selection.of),
-            (false, _) => listing.empty_text().to_owned(),
-        };
+        let words = empty_words(listing, table);
         draw_headings(canvas, area, listing, &layout_columns(screen, listing, &[], area.width), state);
         let (words, role) = match &table.problem {
             Some(problem) => (problem.clone(), Role::Danger),
@@ -99,6 +100,14 @@ pub fn draw(canvas: &mut Canvas<'_>, area: Rect, state: &SessionState) {
         for column in &columns {
             draw_cell(canvas, area, column, &drawn);
         }
+    }
+}
+
+/// Why a list has no row.
+fn empty_words(listing: &dyn Listing, table: &Table) -> String {
+    match table.selection.of {
+        0 => listing.empty_text().to_owned(),
+        all => format!("no row of {} matches '{}'; Esc shows all", digits_in_groups(all), table.filter),
     }
 }
 
@@ -178,7 +187,7 @@ fn measure_column(
     let most = match about.content {
         // Few words, each of which is lost where it is cut.
         ColumnContent::Keyword => u16::MAX,
-        ColumnContent::Sentence => most.max(SENTENCE_MIN_WIDTH),
+        ColumnContent::Sentence => (most * 4 / 3).max(SENTENCE_MIN_WIDTH),
         _ if first => most * 2,
         _ => most,
     };
@@ -221,8 +230,12 @@ impl VisibleColumn {
     }
 
     /// The width for which columns of a rank give way: a sentence says more than they do.
-    fn wanted_width(&self, name: u16) -> u16 {
-        if self.sentence { self.width.min(name.max(SENTENCE_MIN_WIDTH)) } else { self.min_width(name) }
+    fn wanted_width(&self, name: u16, room: u16) -> u16 {
+        match self.sentence {
+            true if room >= WHOLE_SENTENCE_ROOM => self.width,
+            true => self.width.min(name.max(SENTENCE_MIN_WIDTH)),
+            false => self.min_width(name),
+        }
     }
 }
 
@@ -244,7 +257,7 @@ fn shed_columns(columns: &mut Vec<VisibleColumn>, listing: &dyn Listing, fixed: 
         let ranked = unfixed.filter_map(|(at, shown)| Some((about(shown).shed_rank?, at, shown)));
         let Some((_, at, shown)) = ranked.min_by_key(|(rank, at, _)| (*rank, *at)) else { break };
         let name = if about(shown).outranks_names { NAME_LEAST_WIDTH } else { NAME_MIN_WIDTH };
-        if total_width(columns, |shown| shown.wanted_width(name)) <= room {
+        if total_width(columns, |shown| shown.wanted_width(name, room)) <= room {
             return;
         }
         columns.remove(at);

@@ -80,7 +80,7 @@ const GENERAL: &[ActionGroup] = &[
             new("out", &["esc"], "Go out, or cancel the running task", |state, _| {
                 // Esc cancels a task that the status line offers to cancel, before it leaves anything.
                 let above = state.prompt.is_some() || state.layer.is_some();
-                let unfiltered = state.current().table().filter.is_empty();
+                let unfiltered = state.shown_filter().is_none();
                 if !above
                     && unfiltered
                     && state.screen == ScreenId::Timeline

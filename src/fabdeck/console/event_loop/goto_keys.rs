@@ -7,6 +7,8 @@ use crate::console::features::completion::open_prompt;
 use crate::console::features::goto::goto_rows::{GotoKind, split_line};
 use crate::console::features::goto::goto_state::{GotoRow, GotoTarget};
 use crate::console::features::goto::jump::{go_to_other_place, go_to_place, has_other_place, remember};
+use crate::console::features::screen_change::open_screen;
+use crate::console::features::screens::ScreenId;
 use crate::console::model::effect::Effect;
 use crate::console::model::prompt::Purpose;
 use crate::console::model::state::SessionState;
@@ -98,7 +100,12 @@ fn take_action(state: &mut SessionState, id: &str, argument: &str) -> Vec<Effect
     }
     let line = format!("{id} {argument}").trim_end().to_owned();
     remember(state, GotoTarget::Line(line.clone()), &line);
-    run_action(state, action, argument)
+    let effects = run_action(state, action, argument);
+    // The row asked what happens if it fails: What-if has the answer.
+    if id == "mark" && !argument.is_empty() && !state.known.marks.is_empty() {
+        open_screen(state, ScreenId::Whatif);
+    }
+    effects
 }
 
 /// Runs a line that begins with the word of an action.

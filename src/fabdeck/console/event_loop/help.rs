@@ -20,9 +20,46 @@ pub fn help_column(state: &SessionState) -> u16 {
     if state.size.width < 60 { 14 } else { 18 }
 }
 
-/// The lines of help as rows of the screen, with long lines wrapped.
-pub fn help_rows(state: &SessionState, search: &str) -> Vec<HelpLine> {
-    let room = state.areas().overlay.width.saturating_sub(help_column(state) + 1);
+/// Least width of a screen whose help has two columns.
+const TWO_COLUMNS_MIN_WIDTH: u16 = 150;
+
+/// The lines of help in columns that scroll together. The keys of the screen in sight come first.
+pub struct HelpColumns {
+    pub columns: Vec<Vec<HelpLine>>,
+}
+
+impl HelpColumns {
+    pub fn new(state: &SessionState, search: &str) -> Self {
+        let width = state.areas().overlay.width;
+        if width < TWO_COLUMNS_MIN_WIDTH {
+            return Self { columns: vec![help_rows(state, search, width)] };
+        }
+        let mut left = help_rows(state, search, width / 2);
+        let right = left.split_off(split_row(&left));
+        Self { columns: [left, right].into_iter().filter(|column| !column.is_empty()).collect() }
+    }
+
+    pub fn row_count(&self) -> usize {
+        self.columns.iter().map(Vec::len).max().unwrap_or(0)
+    }
+}
+
+/// The row that begins the second column: a heading near the middle, or else an entry.
+fn split_row(rows: &[HelpLine]) -> usize {
+    let middle = rows.len().div_ceil(2);
+    let headings = (0..rows.len()).filter(|at| matches!(rows[*at], HelpLine::Heading(_)));
+    let nearest = headings.min_by_key(|at| at.abs_diff(middle));
+    if let Some(at) = nearest.filter(|at| at.abs_diff(middle) <= rows.len() / 8) {
+        return at;
+    }
+    // The rest of a wrapped line has no key.
+    let begins = |at: &usize| !matches!(&rows[*at], HelpLine::Entry(key, _) if key.is_empty());
+    (middle..rows.len()).find(begins).unwrap_or(rows.len())
+}
+
+/// The lines of help as rows of this width, with long lines wrapped.
+fn help_rows(state: &SessionState, search: &str, width: u16) -> Vec<HelpLine> {
+    let room = width.saturating_sub(help_column(state) + 1);
     let rows = |line: HelpLine| match line {
         HelpLine::Heading(_) => vec![line],
         HelpLine::Entry(keys, words) => {

@@ -29,7 +29,7 @@ pub fn step_out(state: &mut SessionState) -> bool {
         state.current_mut().0.table_mut().selected.clear();
         return true;
     }
-    if !state.current().table().filter.is_empty() {
+    if state.shown_filter().is_some() {
         set_filter(state, String::new());
         return true;
     }

@@ -1,6 +1,6 @@
 //! The actions on overlays. They are the actions of the screens, with the same keys.
 
-use super::help::help_rows;
+use super::help::HelpColumns;
 use crate::catalogue::severity::Severity;
 use crate::console::features::changes::dialogue_size::{dialogue_height, dialogue_room};
 use crate::console::features::details::ElementDetail;
@@ -20,7 +20,7 @@ pub fn overlay_height(state: &SessionState) -> usize {
 /// Number of rows of an overlay at the width of the screen.
 fn overlay_rows(state: &SessionState, layer: &Overlay) -> usize {
     match layer {
-        Overlay::Help(help) => help_rows(state, &help.search).len(),
+        Overlay::Help(help) => HelpColumns::new(state, &help.search).row_count(),
         Overlay::Details(_) => ElementDetail::detail_page(state).map_or(0, |whole| {
             wrap_pairs(&whole.pairs, usize::from(state.areas().overlay.width.saturating_sub(1))).1.len()
                 + whole.ports.len()

@@ -2,6 +2,7 @@
 
 use ratatui::layout::Rect;
 
+use crate::catalogue::quantity_words::length_words;
 use crate::catalogue::severity::Severity;
 use crate::catalogue::snapshot::Snapshot;
 use crate::console::drawing::canvas::Canvas;
@@ -10,6 +11,7 @@ use crate::console::drawing::theme::{Quantity, Role};
 use crate::console::features::changes::write_marks::{WriteEvent, WriteMark};
 use crate::console::features::chart_time::{
     chart_clock, chart_history, chart_window, cursor_share, ends_now, round_load, round_top, window_end_ms,
+    window_length_ms, window_words,
 };
 use crate::console::features::health::card_text::short_number;
 use crate::console::features::health::health_model::{ChartWindow, HealthEvent, OperatorMark};
@@ -147,17 +149,18 @@ pub fn add_time_targets(canvas: &mut Canvas<'_>, plot: Rect, window: TimeWindow)
 
 /// The labels of the time axis: times by the clock and its end; without a clock, times before the end.
 pub fn time_ticks(known: &Model, window: TimeWindow, plot: u16) -> Vec<(f64, String)> {
-    let Some(clock) = chart_clock(known) else { return relative_ticks(known.problems.window, plot) };
+    let Some(clock) = chart_clock(known) else { return relative_ticks(known, plot) };
     let length = window.to_ms.saturating_sub(window.from_ms).max(1);
-    let with_seconds = length <= MINUTE_MS;
-    let text = |at_ms: i64| match with_seconds {
+    const STEPS: [i64; 10] = [10, 30, 60, 120, 300, 600, 900, 3600, 10_800, 21_600];
+    // Below a minute, two labels would read alike without the seconds.
+    let has_seconds = |step_ms: i64| length <= MINUTE_MS || step_ms < MINUTE_MS;
+    let label_columns = |step_ms: i64| if has_seconds(step_ms) { 12 } else { 9 };
+    let fits = |step: &i64| i64::from(plot) * step * 1000 / length >= label_columns(step * 1000);
+    let step = STEPS.iter().copied().find(fits).unwrap_or(86_400) * 1000;
+    let text = |at_ms: i64| match has_seconds(step) {
         true => clock.clock_text(at_ms),
         false => clock.minute_text(at_ms),
     };
-    const STEPS: [i64; 10] = [10, 30, 60, 120, 300, 600, 900, 3600, 10_800, 21_600];
-    let label_columns = if with_seconds { 12 } else { 9 };
-    let fits = |step: &i64| i64::from(plot) * step * 1000 / length >= label_columns;
-    let step = STEPS.iter().copied().find(fits).unwrap_or(86_400) * 1000;
     let offset = i64::from(clock.utc_offset_s) * 1000;
     let first = clock.unix_ms(window.from_ms).saturating_add(offset).div_euclid(step) + 1;
     let at = |number: i64| clock.history_ms(number.saturating_mul(step).saturating_sub(offset));
@@ -186,7 +189,14 @@ const MINUTE_MS: i64 = 60_000;
 const END_COLUMNS: u16 = 13;
 
 /// The labels of the time axis without a clock: its beginning, what fits between, and now.
-fn relative_ticks(window: ChartWindow, plot: u16) -> Vec<(f64, String)> {
+fn relative_ticks(known: &Model, plot: u16) -> Vec<(f64, String)> {
+    let window = known.problems.window;
+    let half = window_length_ms(known) / 2;
+    if half * 2 < window.length_ms() - 1 {
+        let inner = (plot >= 30).then(|| (0.5, format!("-{}", length_words(half))));
+        let first = (0.0, format!("-{}", window_words(known)));
+        return [first].into_iter().chain(inner).chain([(1.0, "now".to_owned())]).collect();
+    }
     let inner: &[(f64, &str)] = match window {
         ChartWindow::Minute => &[(0.5, "-30 s")],
         ChartWindow::FiveMinutes => &[(0.4, "-3 min")],

@@ -2,6 +2,7 @@
 
 use super::timeline::playback::Playback;
 use crate::catalogue::quantity_words::length_words;
+use crate::console::features::health::health_model::ChartWindow;
 use crate::console::model::fabric_model::Model;
 use crate::operations::watch::fabric_history::{FabricHistory, TimeWindow};
 use crate::operations::watch::history_clock::HistoryClock;
@@ -30,13 +31,37 @@ pub fn cursor_ms(known: &Model) -> Option<u64> {
 /// The window of charts whose plot has this number of columns. It ends with the last reading, or with an earlier time
 /// where the cursor lies far back: then it moves by half its length, so that the cursor stays in its later half.
 pub fn chart_window(known: &Model, columns: u16) -> TimeWindow {
-    let length = known.problems.window.length_ms();
-    TimeWindow::ending_at(window_end_ms(known), length, length / u64::from(columns.max(1)))
+    let length = window_length_ms(known);
+    // A window that is a whole recording begins with its first moment.
+    let step =
+        if length < known.problems.window.length_ms() { 1 } else { length / u64::from(columns.max(1)) };
+    TimeWindow::ending_at(window_end_ms(known), length, step)
+}
+
+/// The length of the window: that which was chosen, and of a shorter recording all of it.
+pub fn window_length_ms(known: &Model) -> u64 {
+    let chosen = known.problems.window.length_ms();
+    let recording = known.playback.as_ref().filter(|playback| playback.live.is_none());
+    let span = recording.map(Playback::span_ms).filter(|span| *span >= SHORTEST_WINDOW_MS);
+    // A longer time than the one that fits was asked for.
+    let span = span.filter(|span| ChartWindow::fitting(*span) == known.problems.window);
+    span.map_or(chosen, |span| span.min(chosen))
+}
+
+/// A recording of two moments still has a window with room for both.
+const SHORTEST_WINDOW_MS: u64 = 1000;
+
+/// The same in words.
+pub fn window_words(known: &Model) -> String {
+    match window_length_ms(known) {
+        length if length == known.problems.window.length_ms() => known.problems.window.words().to_owned(),
+        length => length_words(length),
+    }
 }
 
 /// The time that windows are made to end with, the same for charts of any width.
 pub fn window_end_ms(known: &Model) -> u64 {
-    let (latest, length) = (latest_ms(known), known.problems.window.length_ms());
+    let (latest, length) = (latest_ms(known), window_length_ms(known));
     let back = cursor_ms(known).map_or(0, |at_ms| latest.saturating_sub(at_ms));
     let half = (length / 2).max(1);
     let end = latest.saturating_sub(back / half * half);
@@ -81,6 +106,16 @@ pub fn time_words(known: &Model, at_ms: i64) -> String {
             _ => "now".to_owned(),
         }
     })
+}
+
+/// How long a column of a window is: `60 ms`, `1.8 s`, `12 s`, `3 min 20 s`.
+pub fn column_words(window: TimeWindow, columns: u16) -> String {
+    let length = u64::try_from(window.to_ms.saturating_sub(window.from_ms)).unwrap_or(0);
+    match length / u64::from(columns.max(1)) {
+        ms @ ..1000 => format!("{ms} ms"),
+        ms @ ..9_950 => format!("{:.1} s", ms as f64 / 1000.0),
+        ms => length_words(ms + 500),
+    }
 }
 
 /// The first round number from a value on.

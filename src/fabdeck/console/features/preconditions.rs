@@ -86,6 +86,6 @@ pub fn can_write_plan(state: &SessionState) -> Result<(), String> {
     };
     match state.known.proposal(engine) {
         Some(_) => Ok(()),
-        None => Err(format!("{} has no routes for these marks; p runs it", engine.id)),
+        None => Err(state.known.no_proposal_words(engine)),
     }
 }

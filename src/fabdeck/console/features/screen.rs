@@ -186,6 +186,11 @@ pub trait Screen {
         None
     }
 
+    /// Whether a page covers the list. The filter of the list then stays as it is, unseen.
+    fn covers_list(&self) -> bool {
+        false
+    }
+
     /// Steps out by one level; returns false at the outermost one.
     fn step_out(&mut self, _known: &Model) -> bool {
         false

@@ -13,7 +13,7 @@ use crate::console::features::whatif::engine_runs::{preview_engines, start_next_
 use crate::console::features::whatif::marking::{count_cut_off_pairs, drop_results};
 use crate::console::model::background_task::{BackgroundTask, TaskOutcome, TaskPlace};
 use crate::console::model::effect::Effect;
-use crate::console::model::fabric_model::ProposalState;
+use crate::console::model::fabric_model::{ProposalState, SNAPSHOT_CHANGED};
 use crate::console::model::keymap::Keymap;
 use crate::console::model::layout::Size;
 use crate::console::model::state::{LoadState, SessionState};
@@ -102,10 +102,16 @@ pub fn replace_snapshot(state: &mut SessionState, look: Arc<Snapshot>) -> Vec<Ef
         .filter(|engine| state.known.proposed.get(engine.id).is_some_and(waiting))
         .collect();
     // After a change by this session, its result matters more, and the operator knows that tables changed.
+    let mut outdated = Vec::new();
     if state.known.proposed.len() > asked.len() && !state.known.changes.rereading {
-        state.log_message(Severity::Info, "the fabric or its tables changed: p runs the engines again");
+        let text = format!("{SNAPSHOT_CHANGED}: p runs the engines again");
+        state.log_message(Severity::Info, text);
+        outdated = state.screens.whatif.outdated_rows(&state.known);
+    } else if !state.known.changes.rereading {
+        outdated = std::mem::take(&mut state.known.outdated);
     }
     let mut effects = drop_results(state, TaskDependency::Snapshot);
+    state.known.outdated = outdated;
     let mut places = state.screens.places(&state.known);
     if let Some(before) = state.known.look.replace(look.clone()).filter(|_| !same_fabric) {
         job_words::forget_ports(state);

@@ -39,6 +39,16 @@ pub enum ProposalState {
     },
 }
 
+/// What an engine had found before the fabric or its tables changed.
+#[derive(Clone, Debug)]
+pub struct OutdatedRow {
+    pub row: EngineRow,
+    pub verdict: String,
+}
+
+/// Why results are gone that the operator did not drop.
+pub const SNAPSHOT_CHANGED: &str = "the fabric or its tables changed";
+
 /// The text for tables that are still being read.
 pub const TABLES_BEING_READ: &str = "not known yet: the tables are being read";
 
@@ -116,6 +126,9 @@ pub struct Model {
     pub jobs: JobsModel,
     /// The answers of engines, by engine id.
     pub proposed: BTreeMap<&'static str, ProposalState>,
+    /// The rows of engines that ran before the fabric or its tables changed, in the order that they had. They stay on the
+    /// screen until the engines run again.
+    pub outdated: Vec<OutdatedRow>,
 }
 
 impl Model {
@@ -217,6 +230,20 @@ impl Model {
                 Some("not known: the tables were not read completely; r reads them again")
             }
             (false, None) => Some("the source has no forwarding tables to follow"),
+        }
+    }
+
+    /// The row that an engine had before the fabric or its tables changed, where it has no newer one.
+    pub fn outdated_row(&self, engine: &Engine) -> Option<&OutdatedRow> {
+        let is_asked = self.proposed.contains_key(engine.id);
+        self.outdated.iter().find(|outdated| !is_asked && outdated.row.engine == engine.id)
+    }
+
+    /// Why an engine has no routes that could be written.
+    pub fn no_proposal_words(&self, engine: &Engine) -> String {
+        match self.outdated_row(engine) {
+            Some(_) => format!("{SNAPSHOT_CHANGED} since {} was run; p runs the engines again", engine.id),
+            None => format!("{} has no routes for these marks; p runs it", engine.id),
         }
     }
 

@@ -205,7 +205,13 @@ impl SessionState {
             || !self.tasks.running_tasks().is_empty()
             || self.known.changes.progress().is_some()
             || matches!(self.loading, LoadState::Failed(_))
-            || (shows_screen && !self.current().table().filter.is_empty())
+            || (shows_screen && self.shown_filter().is_some())
+    }
+
+    /// The filter of the list, where no page covers it.
+    pub fn shown_filter(&self) -> Option<&str> {
+        let screen = self.current();
+        Some(screen.table().filter.as_str()).filter(|filter| !filter.is_empty() && !screen.covers_list())
     }
 
     pub fn current(&self) -> &dyn Screen {

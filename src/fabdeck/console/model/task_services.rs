@@ -1,6 +1,6 @@
 //! What only the process can do for a background task.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -46,6 +46,12 @@ pub trait TaskServices {
 
     /// Writes a new file, and never over another; `advice` says how to choose another name.
     fn write_file(&mut self, to: &Path, content: &[u8], advice: &str) -> Result<(), String>;
+
+    /// Writes a new file with a name that is free: this one, or else the same with a number before its ending. Returns
+    /// its full path.
+    fn write_free_file(&mut self, to: &Path, content: &[u8]) -> Result<PathBuf, String> {
+        self.write_file(to, content, "choose another name").map(|()| to.to_owned())
+    }
 
     /// Time since the task began.
     fn elapsed_ms(&self) -> u64;

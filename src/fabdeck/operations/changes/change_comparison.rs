@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::change_row::ChangeRow;
+use super::change_row::{ChangeRow, mark_undone};
 use super::change_store;
 use super::verification::hides_part;
 use crate::catalogue::exit::Exit;
@@ -30,9 +30,10 @@ pub struct ChangeComparison {
 impl ChangeComparison {
     /// Adds the verdicts to the rows of changes.
     pub fn annotate(&self, rows: &mut [ChangeRow]) {
-        for row in rows {
+        for row in &mut *rows {
             row.comparison = self.by_change.get(&row.id).cloned();
         }
+        mark_undone(rows);
     }
 
     /// Exit code of a command that compares changes.

@@ -6,7 +6,8 @@ use super::change_facts::{pair_words, supposed_words};
 use crate::catalogue::json_type::json_type;
 use crate::operations::lanes::migrations::migration_words;
 use fabdeck_change::{
-    Attestation, ChangePhase, ChangeState, ChangeStatus, RollbackRemainder, TransientLoss, UnfailedLoss,
+    Attestation, AttestationVerdict, ChangePhase, ChangeState, ChangeStatus, RollbackRemainder,
+    TransientLoss, UnfailedLoss, undone_number,
 };
 use fabdeck_fabric::observe::digits_in_groups;
 
@@ -68,6 +69,9 @@ json_type! {
         /// Result of the comparison with the fabric, where a confirmed change was compared.
         #[serde(default)]
         pub comparison: Option<Attestation>,
+        /// The number of the change that undid this one, for lists; its plan says so.
+        #[serde(skip)]
+        pub undone_by: Option<u64>,
     }
 }
 
@@ -77,6 +81,19 @@ const OVERDUE_DELAY: SignedDuration = SignedDuration::from_secs(5);
 
 /// The same of a rollback that began: large tables, or OpenSM, take this long.
 const ROLLBACK_DELAY: SignedDuration = SignedDuration::from_secs(60);
+
+/// Notes which changes were undone by a newer one of the list.
+pub fn mark_undone(rows: &mut [ChangeRow]) {
+    let undone = |row: &ChangeRow| {
+        let stays = matches!(row.state, ChangePhase::Applied | ChangePhase::Confirmed);
+        Some((undone_number(&row.engine).filter(|_| stays)?, row.number, row.source.clone()))
+    };
+    let undone: Vec<(u64, u64, String)> = rows.iter().filter_map(undone).collect();
+    for row in rows {
+        let by = undone.iter().find(|(number, _, source)| *number == row.number && *source == row.source);
+        row.undone_by = by.map(|(_, by, _)| *by);
+    }
+}
 
 impl ChangeRow {
     pub fn from_state(state: &ChangeState, drift: Option<String>, trouble: Option<String>) -> Self {
@@ -108,6 +125,7 @@ impl ChangeRow {
             trouble,
             overdue: false,
             comparison: None,
+            undone_by: None,
         }
     }
 
@@ -122,6 +140,13 @@ impl ChangeRow {
         let late = deadline.zip(delay).is_some_and(|(at, delay)| now.duration_since(at) > delay);
         self.overdue = late;
         self
+    }
+
+    /// Whether the fabric still has what the change wrote, for a column; `None` where it was not compared.
+    pub fn stands_words(&self) -> Option<&'static str> {
+        let verdict = self.comparison.as_ref()?.verdict;
+        let is_undone = self.undone_by.is_some() && verdict == AttestationVerdict::Superseded;
+        Some(if is_undone { "undone" } else { verdict.column_text() })
     }
 
     /// The state as screens and tables show it.

@@ -178,6 +178,7 @@ fn list_entry(id: &str, description: ChangeDescription) -> ListedChange {
         trouble: status.trouble,
         overdue: false,
         comparison: None,
+        undone_by: None,
     };
     ListedChange { row, switches, simulator }
 }

@@ -52,14 +52,16 @@ static CHANGE_FIELDS: &[RowField] = &[
         FieldKind::Text,
         "the engine that proposed it, or the change of a link",
         |_, row| Value::text(&row.engine),
-    ),
+    )
+    .sentence(),
     RowField::new("why", "REASON", FieldKind::Text, "why it is or was rolled back, or refused", |_, row| {
         row.why.as_deref().into()
     })
     .when_known(),
     RowField::new("writes", "WRITES", FieldKind::Number, "parts of switches that it writes", |_, row| {
         row.writes.into()
-    }),
+    })
+    .shed(1),
     RowField::new("user", "USER", FieldKind::Text, "the user who began it", |_, row| Value::text(&row.user))
         .shed(2),
     RowField::new(
@@ -91,7 +93,7 @@ static CHANGE_FIELDS: &[RowField] = &[
         "STANDS",
         FieldKind::Text,
         "whether the fabric still has what the change wrote, as of the last comparison",
-        |_, row| row.comparison.as_ref().map(|found| found.verdict.column_text()).into(),
+        |_, row| row.stands_words().into(),
     )
     .when_known(),
     RowField::new("trouble", "TROUBLE", FieldKind::Text, "what prevents its guard from working", |_, row| {

@@ -27,7 +27,7 @@ impl HealthFacts<'_> {
             .iter()
             .filter_map(|held| Some((held, role_at(hot.adapter, held, verdict.hot_spots.len())?.into())))
             .collect();
-        let hosts = self.waiting_hosts(&waiting);
+        let mut hosts = self.waiting_hosts(&waiting);
         let name = short_port_name(self.look, hot.adapter);
         let mut wait = count_words(hosts.len(), "host waits", "hosts wait");
         // Of several hot-spots, hosts may wait for another one.
@@ -36,6 +36,10 @@ impl HealthFacts<'_> {
         let is_brief = longest_wait(hot, own).is_some_and(|wait| wait < brief_wait);
         if is_brief {
             wait.push_str(" briefly");
+            // A host that waits long does so for another hot-spot.
+            for host in &mut hosts {
+                host.time_waited = host.time_waited.filter(|waited| *waited < brief_wait);
+            }
         }
         let accepts = match hot.at.utilisation {
             Some(used) => format!("{name} accepts {} of its link", per_cent(used)),

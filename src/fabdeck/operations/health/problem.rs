@@ -2,6 +2,8 @@
 
 use super::acknowledgements::Acknowledgement;
 use crate::catalogue::json_type::json_type;
+use crate::catalogue::quantity_words::both_ways_words;
+use crate::catalogue::summary::count_words;
 use fabdeck_fabric::ElementId;
 
 json_type! {
@@ -254,6 +256,17 @@ pub struct FabricProblem {
     pub worse_since: Option<Acknowledgement>,
     /// What the ledger knows of the cable: how often it went down, and since when.
     pub history: Option<String>,
+}
+
+impl ProblemHits {
+    /// `80 paths both ways`; the columns of cables count the direction with more of them. Lost paths are those of pairs.
+    pub fn paths_words(&self, kind: ProblemKind) -> Option<String> {
+        let paths = usize::try_from(self.paths?).unwrap_or(usize::MAX);
+        Some(match kind {
+            ProblemKind::LostPaths => count_words(paths, "path", "paths"),
+            _ => both_ways_words(paths),
+        })
+    }
 }
 
 impl FabricProblem {

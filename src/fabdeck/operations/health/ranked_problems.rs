@@ -1,6 +1,7 @@
 //! The problems of a fabric under watch, ranked as `fabdeck health` ranks them, with the jobs that they hit and the ports
 //! that wait longest.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use super::acknowledgements::mark_acknowledged;
@@ -47,6 +48,23 @@ pub struct RankingRequest {
     pub recorded: Arc<Vec<AcknowledgementRecord>>,
     /// Number of changes of acknowledgements so far.
     pub acknowledgements: u64,
+    pub write: Option<RecentWrite>,
+}
+
+/// Tables were written during the interval, or in the one before it: packets that were on their way then make adapters look
+/// like hot-spots for a moment.
+#[derive(Clone, Debug)]
+pub struct RecentWrite {
+    pub at_ms: u64,
+    /// The problems that were known before the write, by their ids. Other hot-spots are left out: one that stays is a
+    /// problem of the next intervals.
+    pub known: BTreeSet<String>,
+}
+
+impl RecentWrite {
+    fn keeps(&self, problem: &FabricProblem) -> bool {
+        problem.kind != ProblemKind::HotSpot || self.known.contains(&problem.id)
+    }
 }
 
 impl RankingRequest {
@@ -62,6 +80,7 @@ impl RankingRequest {
             && self.at == other.at
             && self.news == other.news
             && self.acknowledgements == other.acknowledgements
+            && self.write.as_ref().map(|write| write.at_ms) == other.write.as_ref().map(|write| write.at_ms)
             && Arc::ptr_eq(&self.recorded, &other.recorded)
             && same(self.reading.as_ref(), other.reading.as_ref())
             && same(self.certificate.as_ref(), other.certificate.as_ref())
@@ -91,8 +110,9 @@ impl RankingRequest {
             Some(Err(why)) => (None, Some(why)),
             other => (other.and_then(Result::ok), None),
         };
-        let (mut problems, unacknowledged) =
-            rank_problems(facts.problems(), &self.look, system, &self.recorded);
+        let mut found = facts.problems();
+        found.retain(|problem| self.write.as_ref().is_none_or(|write| write.keeps(problem)));
+        let (mut problems, unacknowledged) = rank_problems(found, &self.look, system, &self.recorded);
         if let Some(StoredLedger { ledger, now_ms }) = stored {
             mark_histories(&mut problems, &self.look, Some(ledger), *now_ms);
         }

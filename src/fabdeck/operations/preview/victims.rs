@@ -89,8 +89,9 @@ pub struct HitHosts {
     degraded: Option<Vec<(NodeId, u64)>>,
     /// How far these follow what packets do.
     bound: CostBound,
-    /// Number of all hosts.
+    /// Number of all hosts, and of all aggregation nodes of switches.
     hosts: usize,
+    aggregation_nodes: usize,
     /// Number of senders to a port that is not cut off: all end ports but itself and those that are. `None` with
     /// partitions.
     senders: Option<u64>,
@@ -138,12 +139,20 @@ impl HitHosts {
             degraded: tables.then_some(degraded),
             bound: CostBound::Exact,
             hosts: fabric.nodes().filter(|(id, _)| is_host(id)).count(),
+            aggregation_nodes: fabric.nodes().filter(|(_, node)| node.facts.is_aggregation()).count(),
             senders: look
                 .partitions
                 .is_none()
                 .then(|| hit.ports.saturating_sub(hit.cut_off.len() + 1) as u64),
             cut_off,
         }
+    }
+
+    /// `36 hosts + 9 aggregation nodes`: what pairs are counted of, where that is not hosts alone.
+    pub fn end_nodes_words(&self) -> Option<String> {
+        let nodes = Some(self.aggregation_nodes).filter(|nodes| *nodes > 0)?;
+        let hosts = count_words(self.hosts, "host", "hosts");
+        Some(format!("{hosts} + {}", count_words(nodes, "aggregation node", "aggregation nodes")))
     }
 
     /// The victims by name, with the jobs that lose hosts where jobs are known.

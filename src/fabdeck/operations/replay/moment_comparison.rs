@@ -165,6 +165,7 @@ impl MomentFacts {
             jobs: None,
             recorded: Arc::default(),
             acknowledgements: 0,
+            write: None,
         };
         Self { ranked: request.run(None, None), look, reading }
     }

@@ -4,7 +4,7 @@ use super::fabric_report::FabricReport;
 use super::html::HtmlWriter;
 use super::page::{heading, shown_words};
 use crate::operations::health::problem::{
-    Certainty, FabricProblem, HitHost, HitRole, ProblemHits, ProblemSeverity,
+    Certainty, FabricProblem, HitHost, HitRole, ProblemHits, ProblemKind, ProblemSeverity,
 };
 use fabdeck_fabric::observe::digits_in_groups;
 
@@ -60,7 +60,7 @@ pub fn write_problem(page: &mut HtmlWriter, problem: &FabricProblem, jobs_known:
     page.element("span", &[("class", "sure")], certainty);
     page.text(&problem.cause.text);
     page.close();
-    write_hits(page, &problem.hits, jobs_known);
+    write_hits(page, (problem.kind, &problem.hits), jobs_known);
     if let Some(history) = &problem.history {
         page.element("dt", &[], "History");
         page.element("dd", &[], history);
@@ -80,7 +80,7 @@ pub fn write_problem(page: &mut HtmlWriter, problem: &FabricProblem, jobs_known:
     page.close();
 }
 
-fn write_hits(page: &mut HtmlWriter, hits: &ProblemHits, jobs_known: bool) {
+fn write_hits(page: &mut HtmlWriter, (kind, hits): (ProblemKind, &ProblemHits), jobs_known: bool) {
     page.element("dt", &[], "Hits");
     page.open("dd", &[]);
     if hits.hosts.is_empty() && hits.paths.is_none() {
@@ -104,9 +104,8 @@ fn write_hits(page: &mut HtmlWriter, hits: &ProblemHits, jobs_known: bool) {
         write_more(page, own.len());
         page.close();
     }
-    if let Some(paths) = hits.paths {
-        let word = if paths == 1 { "path" } else { "paths" };
-        page.element("div", &[], &format!("{} {word}", digits_in_groups(paths)));
+    if let Some(paths) = hits.paths_words(kind) {
+        page.element("div", &[], &paths);
     }
     page.close();
     page.element("dt", &[], "Jobs");

@@ -73,6 +73,7 @@ pub fn make_report(operation: &mut Operation<'_>, request: &ReportRequest) -> Re
         jobs: placed,
         recorded: Arc::new(AcknowledgedCapture::recorded_in_source(operation.env)?),
         acknowledgements: 0,
+        write: None,
     };
     let stored = LedgerCache::default().find(operation.env, &look);
     let ranked = Arc::new(ranking.run(Some(operation.env.outside), stored.as_deref()));

@@ -362,17 +362,13 @@ impl FabricHistory {
         Some(latest.interval.sums)
     }
 
-    /// The worst values, and the mean traffic, of the intervals that lie in the time of this length before a moment;
-    /// `None` where none does.
-    pub fn worst_before(&self, at_ms: u64, length_ms: u64) -> Option<FabricSums> {
+    /// The sums of the last interval that ended up to a moment, and at most this long before it.
+    pub fn last_before(&self, at_ms: u64, length_ms: u64) -> Option<FabricSums> {
         let begin = at_ms.saturating_sub(length_ms);
-        let inside = |entry: &&HistoryEntry| entry.from_ms >= begin && entry.to_ms <= at_ms;
-        let mut entries = self.levels[0].entries.iter().filter(inside);
-        let mut all = entries.next()?.clone();
-        entries.for_each(|entry| {
-            all.merge(entry);
-        });
-        Some(all.interval.sums)
+        let entries = &self.levels[0].entries;
+        let behind = entries.partition_point(|entry| entry.to_ms <= at_ms);
+        let last = entries.get(behind.checked_sub(1)?).filter(|entry| entry.from_ms >= begin)?;
+        Some(last.interval.sums)
     }
 
     /// Time from the first interval that is kept to the last.

@@ -186,10 +186,10 @@ static HOT_FIELDS: &[RowField] = &[
         port(l, r).peer.map(|peer| l.port_name(peer)).into()
     }).shed(4)
     .node_name(),
-    RowField::new("xmit_mbps", "XMIT", FieldKind::Number, "data sent", |_, r| r.sent_mbps.into()).shed(3)
+    RowField::new("xmit_mbps", "XMIT Mb/s", FieldKind::Number, "data sent", |_, r| r.sent_mbps.into()).shed(3)
         .unit("Mbit/s")
         .largest_first(),
-    RowField::new("rcv_mbps", "RCV", FieldKind::Number, "data received", |_, r| r.received_mbps.into()).shed(2)
+    RowField::new("rcv_mbps", "RCV Mb/s", FieldKind::Number, "data received", |_, r| r.received_mbps.into()).shed(2)
         .unit("Mbit/s")
         .largest_first(),
     RowField::new(

@@ -18,7 +18,7 @@ use crate::operations::health::health_check::{
 use crate::operations::health::link_health_coverage::LinkHealthCoverage;
 use crate::operations::health::pending_changes::PendingChanges;
 use crate::operations::health::problem::{
-    Certainty, FabricProblem, HitHost, HitJob, HitRole, ProblemHits, ProblemSeverity,
+    Certainty, FabricProblem, HitHost, HitJob, HitRole, ProblemSeverity,
 };
 use crate::operations::jobs::list_source::JobSource;
 use crate::operations::watch::interval_verdict::per_cent;
@@ -236,7 +236,7 @@ pub(super) fn problem_lines(
                 Certainty::Unknown => format!("not known: {}", problem.cause.text),
             },
         ),
-        ("hits", hit_words(&problem.hits, jobs_known)),
+        ("hits", hit_words(problem, jobs_known)),
     ];
     lines.extend(problem.history.as_ref().map(|words| ("history", words.clone())));
     lines.extend([("next", format!("{}:", problem.next.text)), ("", problem.next.command.clone())]);
@@ -249,7 +249,8 @@ pub(super) fn problem_lines(
 }
 
 /// The hosts, paths and jobs that are hit, the first ones by name.
-fn hit_words(hits: &ProblemHits, jobs_known: bool) -> String {
+fn hit_words(problem: &FabricProblem, jobs_known: bool) -> String {
+    let hits = &problem.hits;
     const SHOWN: usize = 4;
     let mut parts = Vec::new();
     for role in HitRole::ALL {
@@ -262,9 +263,7 @@ fn hit_words(hits: &ProblemHits, jobs_known: bool) -> String {
         let (count, words) = (digits_in_groups(own.len()), role.words_of(own.len()));
         parts.push(format!("{count} {words}: {}{more}", names.join(", ")));
     }
-    parts.extend(
-        hits.paths.map(|paths| count_words(usize::try_from(paths).unwrap_or(usize::MAX), "path", "paths")),
-    );
+    parts.extend(hits.paths_words(problem.kind));
     match hits.jobs.as_deref() {
         Some([]) => parts.push("no job".to_owned()),
         Some(jobs) => {

@@ -77,11 +77,9 @@ fn apply_proposed(state: &mut SessionState) -> Vec<Effect> {
     let found = state.screens.whatif.engine();
     let proposal = found.and_then(|engine| Some((engine, state.known.proposal(engine)?.clone())));
     let (Some(look), Some((engine, proposal))) = (state.known.look.clone(), proposal) else {
-        let which = found.map_or("the engine", |engine| engine.id);
-        state.log_message(
-            Severity::Warning,
-            format!("apply: {which} has no routes for these marks; p runs it"),
-        );
+        let why = found.map(|engine| state.known.no_proposal_words(engine));
+        let why = why.unwrap_or_else(|| "put the cursor on an engine".to_owned());
+        state.log_message(Severity::Warning, format!("apply: {why}"));
         return Vec::new();
     };
     let file = state.plan_name(engine.id);

@@ -14,7 +14,7 @@ use crate::operations::changes::pair_count::PairCountRequest;
 use fabdeck_change::ChangePhase;
 use fabdeck_routing::RouteProgress;
 
-/// Time before the writes whose worst values are kept. With a longer interval between readings it is two of these.
+/// The last reading before the writes may be this old. With a longer interval between readings it is two of these.
 const BEFORE_MS: u64 = 60_000;
 
 /// Keeps the values before the writes of pending changes that were not known so far.
@@ -23,7 +23,7 @@ pub(super) fn keep_values_before(known: &mut Model) {
     let length_ms = BEFORE_MS.max(2 * watch.settings.interval_ms);
     let value = |row: &ChangeRow| {
         let written_ms = u64::try_from(changes.session_time_ms(&row.time)?).ok()?;
-        watch.totals.worst_before(written_ms, length_ms)
+        watch.totals.last_before(written_ms, length_ms)
     };
     let new = changes.pending_rows().filter(|row| !changes.effects.before.contains_key(&row.id));
     let new: Vec<_> = new.map(|row| (row.id.clone(), value(row))).collect();

@@ -1,4 +1,4 @@
-//! What is known of the effect of changes: the worst values of the fabric in the time before their writes, and the pairs
+//! What is known of the effect of changes: the values of the last reading before their writes, and the pairs
 //! without a path now.
 
 use std::collections::BTreeMap;
@@ -11,7 +11,7 @@ use crate::operations::watch::fabric_history::FabricSums;
 /// The effects of the changes of a session.
 #[derive(Clone, Debug, Default)]
 pub struct ChangeEffects {
-    /// The worst values before the writes of each change, as they were when the session first read of it; `None` where
+    /// The values of the last reading before the writes of each change, as they were when the session first read of it; `None` where
     /// nothing was watched then.
     pub(super) before: BTreeMap<String, Option<FabricSums>>,
     pub(super) counted: Option<PairCount>,
@@ -34,7 +34,7 @@ impl PairCount {
 }
 
 impl ChangeEffects {
-    /// The worst values before the writes of a change.
+    /// The values of the last reading before the writes of a change.
     pub(super) fn values_before(&self, change: &str) -> Option<FabricSums> {
         self.before.get(change).copied().flatten()
     }

@@ -307,8 +307,7 @@ fn receive_begun(state: &mut SessionState, task: TaskId, result: Result<String, 
         open_screen(state, ScreenId::Changes);
         state.screens.changes.move_to_newest();
     }
-    let mut effects =
-        operator_log::log_change(state, format!("began to apply {title}, as change {id}"), line.clone());
+    let mut effects = operator_log::log_change(state, format!("began to apply {title}"), line.clone());
     if line.is_some() {
         state.last_line = line;
     }
@@ -365,9 +364,9 @@ fn receive_answer(
     // Only this session can reach a change of a simulator in its process, so there is no command line for it.
     let line = (state.writing != WriteAccess::Own).then(|| state.command_line_without_source(&line));
     let doing = match &ask {
-        GuardRequest::RollBack { .. } => format!("rolled back change {id}"),
-        GuardRequest::GoOn { .. } => format!("continued change {id}"),
-        _ => format!("{what} change {id}"),
+        GuardRequest::RollBack { .. } => format!("rolled back change {number}"),
+        GuardRequest::GoOn { .. } => format!("continued change {number}"),
+        _ => format!("{what} change {number}"),
     };
     let mut effects = operator_log::log_change(state, doing, line.clone());
     if line.is_some() {

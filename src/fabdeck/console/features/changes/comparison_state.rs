@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use crate::catalogue::severity::Severity;
 use crate::console::model::tasks::TaskId;
 use crate::operations::changes::attestations::Attestations;
-use crate::operations::changes::change_row::ChangeRow;
+use crate::operations::changes::change_row::{ChangeRow, mark_undone};
 use fabdeck_change::{Attestation, AttestationVerdict, ChangePhase};
 
 /// The state of the comparisons.
@@ -35,6 +35,7 @@ impl ComparisonState {
         for row in rows.iter_mut().filter(|row| row.state == ChangePhase::Confirmed) {
             row.comparison = self.last.get(&row.id).map(|found| with_numbers(found, &numbers));
         }
+        mark_undone(rows);
     }
 
     /// The text for the header: `change 7 no longer stands: 8`.

@@ -31,7 +31,7 @@ pub const FEATURE: Feature = Feature {
             new(
                 "rollback",
                 &["u"],
-                "Roll a change back at once, or plan the way back of a confirmed one",
+                "Roll a change back at once, or undo a confirmed one",
                 change_actions::roll_back,
             )
             .with_argument("[CHANGE]")

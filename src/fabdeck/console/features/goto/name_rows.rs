@@ -8,6 +8,7 @@ use super::name_search::{MAX_HITS, NameHit, NameHits};
 use super::text_match::{EXACT, WORD_START, matched_places};
 use crate::catalogue::danger::Danger;
 use crate::catalogue::filter::parse_typed_guid;
+use crate::catalogue::quantity_words::both_ways_words;
 use crate::catalogue::severity::Severity;
 use crate::catalogue::snapshot::Snapshot;
 use crate::catalogue::summary::count_words;
@@ -236,7 +237,7 @@ impl NameQuery<'_> {
         if !trouble.is_empty() {
             about.push(trouble.to_owned());
         } else if let Some([there, back]) = self.known.paths.as_ref().and_then(|paths| paths.load_of(id)) {
-            about.push(count_words((there + back) as usize, "path", "paths"));
+            about.push(both_ways_words((there + back) as usize));
         }
         about.extend(self.load(id).map(|load| format!("load {load} %")));
         row.about = about.join(", ");
@@ -274,7 +275,9 @@ impl NameQuery<'_> {
                 _ => continue,
             };
             let target = GotoTarget::Action { id: action.id, argument };
-            let row = GotoRow::new(GotoGroup::Actions, text, target).of_action(state, action);
+            let mut row = GotoRow::new(GotoGroup::Actions, text, target).of_action(state, action);
+            // The key acts on the cursor of a screen and not on this name; here it would only be typed.
+            row.key.clear();
             rows.push(self.finish(row, score.saturating_sub(ACTION_DISTANCE)));
         }
     }

@@ -4,7 +4,9 @@ pub use crate::catalogue::quantity_words::{length_words, short_number};
 use crate::catalogue::summary::count_words;
 use crate::console::drawing::canvas::width;
 use crate::console::drawing::theme::Role;
-use crate::operations::health::problem::{Certainty, FabricProblem, HitHost, HitRole, ProblemHits};
+use crate::operations::health::problem::{
+    Certainty, FabricProblem, HitHost, HitRole, ProblemHits, ProblemKind,
+};
 use fabdeck_fabric::observe::digits_in_groups;
 
 /// A text with its role.
@@ -26,11 +28,18 @@ const MAX_JOBS: usize = 5;
 /// Who is hit: hosts by role, paths, jobs. Names give way to the counts where there is little room.
 pub fn hit_runs(problem: &FabricProblem, jobs_known: bool, room: u16) -> Vec<OwnedRun> {
     let fits = |runs: &Vec<OwnedRun>| runs.iter().map(|(text, _)| width(text)).sum::<u16>() <= room;
-    let of = |named: usize| runs_of(&problem.hits, jobs_known, named.min(MAX_HOSTS), named.min(MAX_JOBS));
+    let of = |named: usize| {
+        runs_of((problem.kind, &problem.hits), jobs_known, named.min(MAX_HOSTS), named.min(MAX_JOBS))
+    };
     (0..=MAX_JOBS).rev().map(of).find(fits).unwrap_or_else(|| of(0))
 }
 
-fn runs_of(hits: &ProblemHits, jobs_known: bool, hosts: usize, jobs: usize) -> Vec<OwnedRun> {
+fn runs_of(
+    (kind, hits): (ProblemKind, &ProblemHits),
+    jobs_known: bool,
+    hosts: usize,
+    jobs: usize,
+) -> Vec<OwnedRun> {
     let mut runs = Vec::new();
     let mut worst = true;
     for role in HitRole::ALL {
@@ -53,10 +62,9 @@ fn runs_of(hits: &ProblemHits, jobs_known: bool, hosts: usize, jobs: usize) -> V
         runs.push(("   ".to_owned(), Role::Dim));
         worst = false;
     }
-    if let Some(paths) = hits.paths {
+    if let Some(paths) = hits.paths_words(kind) {
         let role = if worst { Role::Warning } else { Role::Text };
-        let word = if paths == 1 { "path" } else { "paths" };
-        runs.push((format!("{} {word}", digits_in_groups(paths)), role));
+        runs.push((paths, role));
         runs.push(("   ".to_owned(), Role::Dim));
     }
     if runs.is_empty() {
@@ -112,11 +120,21 @@ mod tests {
         };
         let text = |runs: Vec<OwnedRun>| runs.into_iter().map(|(text, _)| text).collect::<String>();
         assert_eq!(
-            text(runs_of(&hits, false, 2, 2)),
+            text(runs_of((ProblemKind::HotSpot, &hits), false, 2, 2)),
             "2 victims node01 87 % node07 87 %   1 contributor   jobs not known"
         );
-        assert_eq!(text(runs_of(&hits, true, 0, 0)), "2 victims   1 contributor   jobs not counted");
+        assert_eq!(
+            text(runs_of((ProblemKind::HotSpot, &hits), true, 0, 0)),
+            "2 victims   1 contributor   jobs not counted"
+        );
         let none = ProblemHits { jobs: Some(Vec::new()), ..ProblemHits::default() };
-        assert_eq!(text(runs_of(&none, true, 2, 2)), "no host is known to be hit   no job");
+        assert_eq!(
+            text(runs_of((ProblemKind::HotSpot, &none), true, 2, 2)),
+            "no host is known to be hit   no job"
+        );
+        let over = ProblemHits { paths: Some(80), ..ProblemHits::default() };
+        let of = |kind| text(runs_of((kind, &over), true, 2, 2));
+        assert_eq!(of(ProblemKind::LinkErrors), "80 paths both ways   jobs not counted");
+        assert_eq!(of(ProblemKind::LostPaths), "80 paths   jobs not counted");
     }
 }

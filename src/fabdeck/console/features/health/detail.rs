@@ -1,12 +1,14 @@
 //! The page of a problem: all of it, then the details of the element that has it.
 
 use super::card_text::certainty_words;
+use super::loop_finding::LoopSearch;
 use super::screen::{HealthPane, HealthScreen};
+use crate::catalogue::snapshot::Snapshot;
 use crate::console::features::details::ElementDetail;
 use crate::console::features::hotspots::detail::hot_lines;
 use crate::console::model::detail_page::{DetailLine, DetailPage};
 use crate::console::model::fabric_model::Model;
-use crate::operations::health::problem::{FabricProblem, HitRole};
+use crate::operations::health::problem::{FabricProblem, HitRole, ProblemKind};
 use crate::operations::watch::interval_verdict::per_cent;
 use fabdeck_fabric::ElementId;
 use fabdeck_fabric::observe::digits_in_groups;
@@ -22,6 +24,10 @@ pub fn problem_detail(health: &HealthScreen, known: &Model) -> Option<DetailPage
     let (_, problem) = health.problem()?;
     let look = known.look.as_deref()?;
     let mut pairs = problem_lines(problem, known.problems.ranked.as_ref()?.jobs.is_some());
+    if let Some(search) = known.problems.loop_search.as_ref().filter(|_| problem.kind == ProblemKind::Stalled)
+    {
+        pairs.extend(loop_lines(search, look));
+    }
     let mut ports = Vec::new();
     if let ([ElementId::Link(_), ElementId::Link(_), ..], false) = (&*problem.elements, health.is_outdated) {
         // The list of Links has all of them.
@@ -50,6 +56,18 @@ pub fn problem_detail(health: &HealthScreen, known: &Model) -> Option<DetailPage
     Some(DetailPage { title: problem.title.clone(), pairs, ports })
 }
 
+/// The channels of a credit loop in the tables in force, or that they have none.
+fn loop_lines(search: &LoopSearch, look: &Snapshot) -> Vec<DetailLine> {
+    if !search.is_of(look) {
+        return Vec::new();
+    }
+    let mut lines = vec![("credit loop", search.message().1)];
+    if let Ok(Some(channels)) = &search.found {
+        lines.extend(channels.iter().take(MAX_CABLES).map(|channel| ("", channel.clone())));
+    }
+    lines
+}
+
 /// A figure of the port that leads to a host, named from the host's side: what the port sends is sent to the host.
 fn seen_from_the_host((label, text): DetailLine) -> DetailLine {
     match label {
@@ -72,7 +90,7 @@ pub(in crate::console) fn problem_lines(problem: &FabricProblem, jobs_known: boo
             lines.push(("hits", format!("{count} {}: {}", role.words_of(names.len()), names.join(", "))));
         }
     }
-    lines.extend(problem.hits.paths.map(|paths| ("paths", digits_in_groups(paths))));
+    lines.extend(problem.hits.paths_words(problem.kind).map(|paths| ("hits", paths)));
     let jobs = match problem.hits.jobs.as_deref() {
         Some([]) => "none".to_owned(),
         Some(jobs) => {

@@ -21,6 +21,7 @@ use crate::console::drawing::theme::{Quantity, Role};
 use crate::console::features::chart_axes::{chart_top, scale_of};
 use crate::console::features::chart_time::{chart_window, cursor_share};
 use crate::console::features::jobs::current_job_source::{CurrentJobSource, current_job_source};
+use crate::console::features::jobs::running_jobs::uses_simulated_jobs;
 use crate::console::features::watch::watch_text::empty_words;
 use crate::console::model::mouse::ClickTarget;
 use crate::console::model::state::{LoadState, SessionState};
@@ -334,7 +335,7 @@ fn draw_no_problem(
             let counted = digits_in_groups(reading.watched.ports);
             lines.push((true, format!("counters: {counted} ports compared over {seconds:.1} s")));
         }
-        None => lines.push((false, format!("counters: {}", empty_words(&known.watch)))),
+        None => lines.push((false, format!("counters: {}", empty_words(known)))),
     }
     lines.push(match known.problems.tables_checked() {
         Ok(true) => (true, "tables: every pair of hosts has a path".to_owned()),
@@ -350,6 +351,7 @@ fn draw_no_problem(
         None if !matches!(current_job_source(known), CurrentJobSource::Unknown) => {
             (false, "jobs: the list is not known yet".to_owned())
         }
+        None if uses_simulated_jobs(state) => (false, "jobs: being read".to_owned()),
         None => (false, "jobs: not known; :jobs slurm asks Slurm".to_owned()),
     });
     lines.extend(ranked.link_health.map(|coverage| {
@@ -359,7 +361,12 @@ fn draw_no_problem(
     lines.extend(ranked.unacknowledged.iter().map(|why| (false, format!("acknowledgements: {why}"))));
     let checked = known.watch.reading.is_some() && known.problems.tables_checked() == Ok(true);
     let (sign, role) = if checked { (well, Role::Good) } else { (unknown, Role::Text) };
-    let title = format!("{sign} No problem in {links} and {ports}");
+    // Before the first comparison, silence of the counters says nothing.
+    let is_awaited = known.watch.reading.is_none() && known.watch.can_watch();
+    let title = match is_awaited {
+        true => format!("{sign} Not checked yet: {links} and {ports}"),
+        false => format!("{sign} No problem in {links} and {ports}"),
+    };
     canvas.draw_text(area, 1, 0, &title, role);
     let mut y = 2;
     for (is_known, text) in lines {

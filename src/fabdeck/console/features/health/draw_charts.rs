@@ -109,8 +109,25 @@ fn draw_quantity(
         let x = LABEL_WIDTH + plot.saturating_sub(width(words)) / 2;
         canvas.draw_text(inside, x, inside.height.saturating_sub(1) / 2, words, Role::Dim);
     } else if has_curve && inside.height >= 8 && plot >= 30 {
-        canvas.draw_text(inside, LABEL_WIDTH + 1, 0, "area: worst port", Role::Wait);
-        canvas.draw_text(inside, LABEL_WIDTH + 1, 1, "line: mean of hosts", Role::Strong);
+        draw_legend(canvas, inside);
+    }
+}
+
+/// Draws what area and line are where they cover no data: at the left, otherwise at the right, otherwise not at all.
+fn draw_legend(canvas: &mut Canvas<'_>, inside: ratatui::layout::Rect) {
+    let lines = [("area: worst port", Role::Wait), ("line: mean of hosts", Role::Strong)];
+    let wide = lines.iter().map(|(text, _)| width(text)).max().unwrap_or(0);
+    let is_free = |x: &u16| {
+        let cells = (*x..*x + wide).flat_map(|x| [(x, 0), (x, 1)]);
+        cells.into_iter().all(|(x, y)| {
+            let cell = canvas.buffer.cell((inside.x + x, inside.y + y));
+            cell.is_some_and(|cell| [" ", canvas.signs.chart[4]].contains(&cell.symbol()))
+        })
+    };
+    let places = [LABEL_WIDTH + 1, inside.width.saturating_sub(wide + 1)];
+    let Some(x) = places.into_iter().find(is_free) else { return };
+    for (y, (text, role)) in (0..).zip(lines) {
+        canvas.draw_text(inside, x, y, text, role);
     }
 }
 

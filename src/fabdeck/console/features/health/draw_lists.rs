@@ -208,14 +208,14 @@ const LEAST_GAUGE: u16 = 4;
 /// The role of a port in a word that fits beside its gauge.
 fn role_word(role: Option<HotRole>) -> (&'static str, Role) {
     match role {
-        Some(HotRole::HotSpot) => ("root", Role::Danger),
+        Some(HotRole::HotSpot) => ("hot-spot", Role::Danger),
         Some(HotRole::Victim) => ("victim", Role::Danger),
         Some(HotRole::LikelyVictim) => ("likely victim", Role::Danger),
         Some(HotRole::Contributor) => ("contributor", Role::Dim),
         Some(HotRole::LikelyContributor) => ("likely contributor", Role::Dim),
         Some(HotRole::Undecided) => ("undecided", Role::Warning),
-        Some(HotRole::OnPath) => ("path", Role::Dim),
-        Some(HotRole::TooNarrow) => ("narrow", Role::Warning),
+        Some(HotRole::OnPath) => ("on the path", Role::Dim),
+        Some(HotRole::TooNarrow) => ("too narrow", Role::Warning),
         Some(role) => (role.word(), Role::Dim),
         None => ("", Role::Dim),
     }
@@ -247,22 +247,46 @@ fn draw_events(canvas: &mut Canvas<'_>, layout: &HealthLayout, state: &SessionSt
         before => format!("-{}", length_words(before)),
     };
     let age_width = rows().map(|(_, group)| width(&age_of(group.latest.at_ms))).max().unwrap_or(0);
-    for (y, (place, EventGroup { latest: event, count })) in (0..area.height).zip(rows()) {
-        canvas.add_row_target(inside, y, ClickTarget::Row(place));
-        if is_chosen(state, HealthPane::Events, place) {
-            canvas.fill_row(inside, y, Role::Cursor);
+    let texts = |group: &EventGroup<'_>| {
+        let alike = if group.count > 1 { times_words(group.count) } else { String::new() };
+        let room = area.width.saturating_sub(age_width + 3 + width(&alike) + u16::from(group.count > 1) * 2);
+        (wrap_text(&group.latest.text, room.into()), alike)
+    };
+    // Where all of them have room for that, long texts go on in the next row.
+    let wraps = groups.iter().map(|group| texts(group).0.len()).sum::<usize>() <= area.height.into();
+    let mut y = 0;
+    for (place, group) in rows() {
+        let event = group.latest;
+        let (lines, alike) = texts(group);
+        let lines = if wraps { lines } else { vec![event.text.clone()] };
+        let high = u16::try_from(lines.len()).unwrap_or(1);
+        for row in y..y + high {
+            canvas.add_row_target(inside, row, ClickTarget::Row(place));
+            if is_chosen(state, HealthPane::Events, place) {
+                canvas.fill_row(inside, row, Role::Cursor);
+            }
         }
         canvas.draw_right_aligned(Rect { width: age_width, ..area }, 0, y, &age_of(event.at_ms), Role::Dim);
-        let [critical, warning, well, _] = canvas.signs.severity;
-        let (sign, role) = match event.severity {
-            Severity::Error => (critical, Role::Danger),
-            Severity::Warning => (warning, Role::Warning),
-            Severity::Info => (well, Role::Dim),
-        };
+        let (sign, role) = event_sign(canvas, event.severity);
         let x = canvas.draw_text(area, age_width + 1, y, sign, role);
-        let alike = if *count > 1 { format!("{} times", digits_in_groups(*count)) } else { String::new() };
-        let room = area.width.saturating_sub(width(&alike) + u16::from(*count > 1) * 2);
-        canvas.draw_text(Rect { width: room, ..area }, x + 1, y, &event.text, Role::Text);
+        let room = area.width.saturating_sub(width(&alike) + u16::from(group.count > 1) * 2);
+        for (row, line) in (y..).zip(&lines) {
+            canvas.draw_text(Rect { width: room, ..area }, x + 1, row, line, Role::Text);
+        }
         canvas.draw_right_aligned(area, x + 1, y, &alike, Role::Dim);
+        y += high;
+    }
+}
+
+fn times_words(count: usize) -> String {
+    format!("{} times", digits_in_groups(count))
+}
+
+fn event_sign(canvas: &Canvas<'_>, severity: Severity) -> (&'static str, Role) {
+    let [critical, warning, well, _] = canvas.signs.severity;
+    match severity {
+        Severity::Error => (critical, Role::Danger),
+        Severity::Warning => (warning, Role::Warning),
+        Severity::Info => (well, Role::Dim),
     }
 }

@@ -45,9 +45,9 @@ fn draw_map(canvas: &mut Canvas<'_>, layout: &HealthLayout, state: &SessionState
 }
 
 /// Columns of the cells of a cable, from the right: load, errors, state.
-const LOAD_WIDTH: u16 = 14;
-const ERRORS_WIDTH: u16 = 11;
-const STATE_WIDTH: u16 = 13;
+const LOAD_WIDTH: u16 = 12;
+const ERRORS_WIDTH: u16 = 10;
+const STATE_WIDTH: u16 = 12;
 /// Rows of the cables by load below the list.
 const LOADS_ROWS: u16 = 5;
 /// Least rows of cables above it.

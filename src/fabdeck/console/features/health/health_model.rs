@@ -1,8 +1,9 @@
 //! The problems of the fabric in a session: the ranked list, what it rests on, and the events of the watch.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::Arc;
 
+use super::loop_finding::LoopSearch;
 use crate::catalogue::severity::Severity;
 use crate::catalogue::snapshot::Snapshot;
 use crate::console::model::tasks::{TaskId, Tasks};
@@ -150,6 +151,8 @@ pub struct HealthModel {
     pub(super) certifying: Option<PendingValue>,
     pub(super) jobs: Option<DerivedValue<JobComparison>>,
     pub(super) placing: Option<PendingValue>,
+    /// What the last search for a credit loop found.
+    pub loop_search: Option<LoopSearch>,
     pub acknowledging: Option<TaskId>,
     /// The acknowledgements to write, one after the other; `acknowledging` writes the first one.
     pub(super) waiting_acknowledgements: VecDeque<AcknowledgementRequest>,
@@ -280,6 +283,12 @@ impl HealthModel {
     pub fn age_ms(&self, id: &str) -> Option<u64> {
         let first = self.first_seen.get(id).copied().flatten()?;
         Some(self.ranked.as_ref()?.at_ms?.saturating_sub(first))
+    }
+
+    /// The ids of problems that an earlier reading had.
+    pub(super) fn known_before(&self, at_ms: u64) -> BTreeSet<String> {
+        let earlier = self.first_seen.iter().filter(|(_, first)| first.is_none_or(|first| first < at_ms));
+        earlier.map(|(id, _)| id.clone()).collect()
     }
 
     /// Whether the tables were checked; an error has the reason why they cannot be.

@@ -12,6 +12,8 @@ mod draw_wide;
 mod feature;
 pub mod health_layout;
 pub mod health_model;
+pub(crate) mod loop_finding;
+mod loop_search;
 mod pane_frame;
 mod problem_actions;
 pub mod ranking;

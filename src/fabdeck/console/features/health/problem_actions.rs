@@ -1,5 +1,6 @@
 //! The actions on the problem at the cursor, and on the charts.
 
+use super::loop_search;
 use super::screen::HealthPane;
 use crate::catalogue::severity::Severity;
 use crate::console::features::preconditions::has_fabric;
@@ -34,12 +35,15 @@ pub enum FixPreview {
     SlowLane,
     /// The routes of each engine for the fabric as it is.
     Engines,
+    /// The channels of a credit loop in the tables in force.
+    LoopSearch,
 }
 
 /// The preview of the next step; `None` where it is work on the machines themselves.
 pub fn fix_preview(problem: &FabricProblem) -> Option<FixPreview> {
     match (problem.kind, problem.elements.as_slice()) {
         (ProblemKind::HotSpot, _) => Some(FixPreview::SlowLane),
+        (ProblemKind::Stalled, _) => Some(FixPreview::LoopSearch),
         (ProblemKind::LostPaths | ProblemKind::NarrowLinks | ProblemKind::CreditLoop, _) => {
             Some(FixPreview::Engines)
         }
@@ -73,6 +77,7 @@ pub fn preview_fix(state: &mut SessionState, _: &str) -> Vec<Effect> {
             open_screen(state, ScreenId::Lanes);
             Vec::new()
         }
+        FixPreview::LoopSearch => loop_search::search(state),
         FixPreview::Engines => {
             let mut effects = marking::replace_marks(state, &[]);
             open_engines(state);

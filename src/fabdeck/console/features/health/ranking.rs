@@ -6,6 +6,7 @@ use std::sync::Arc;
 use super::health_model::{DerivedValue, PendingValue};
 use super::recorded_events::follow_recording;
 use crate::catalogue::snapshot::Snapshot;
+use crate::console::features::changes::write_marks::WriteEvent;
 use crate::console::features::jobs::current_job_source::{
     CurrentJobSource, current_job_source, current_jobs,
 };
@@ -21,7 +22,7 @@ use crate::console::model::fabric_model::Model;
 use crate::console::model::state::{LoadState, SessionState};
 use crate::console::model::task_services::TaskServices;
 use crate::console::model::tasks::{TaskDependency, TaskId};
-use crate::operations::health::ranked_problems::{RankedProblems, RankingRequest};
+use crate::operations::health::ranked_problems::{RankedProblems, RankingRequest, RecentWrite};
 use crate::operations::health::table_certificate::{CertificateInForce, certify_tables};
 use crate::operations::jobs::job_comparison::JobComparison;
 use crate::operations::jobs::job_request::{JobComparisonRequest, JobInput};
@@ -235,6 +236,17 @@ fn recorded_acknowledgements(known: &Model) -> Arc<Vec<AcknowledgementRecord>> {
         .unwrap_or_else(|| known.problems.unrecorded.clone())
 }
 
+/// The last write that reaches into the interval of the reading, or into the one before it.
+fn recent_write(known: &Model) -> Option<RecentWrite> {
+    let reading = known.watch.reading.as_ref().filter(|_| known.playback.is_none())?;
+    let intervals_ms = (reading.watched.seconds * 2000.0) as u64;
+    let reaches =
+        |at_ms: &u64| *at_ms <= reading.at_ms && reading.at_ms.saturating_sub(*at_ms) < intervals_ms;
+    let marks = known.changes.write_marks.iter().filter(|mark| mark.event != WriteEvent::Confirmed);
+    let at_ms = marks.filter_map(|mark| u64::try_from(mark.at_ms).ok()).filter(reaches).max()?;
+    Some(RecentWrite { at_ms, known: known.problems.known_before(at_ms) })
+}
+
 /// Ranks the problems of a new reading, or with new facts.
 fn follow_reading(state: &mut SessionState, look: Arc<Snapshot>) -> Option<Effect> {
     if sweep_cycle::is_judging(state) {
@@ -252,6 +264,7 @@ fn follow_reading(state: &mut SessionState, look: Arc<Snapshot>) -> Option<Effec
         jobs: model.jobs.as_ref().map(|jobs| jobs.value.clone()),
         recorded: recorded_acknowledgements(known),
         acknowledgements: model.acknowledgements,
+        write: recent_write(known),
     };
     let running = model.pending.as_ref().is_some_and(|(task, _)| state.tasks.get(*task).is_some());
     if running || model.of.as_ref().is_some_and(|of| of.is_same(&request)) {

@@ -7,6 +7,7 @@ use super::detail::hot_lines;
 use super::hotspot_panes::HotspotPanes;
 use super::screen::HotspotsView;
 use super::{draw_backlog, draw_proof};
+use crate::catalogue::quantity_words::length_words;
 use crate::console::drawing::buffer_area::buffer_area;
 use crate::console::drawing::canvas::{Canvas, width};
 use crate::console::drawing::pane::{PaneHead, draw_pane};
@@ -42,7 +43,10 @@ pub fn draw(canvas: &mut Canvas<'_>, areas: &BodyAreas, state: &SessionState) {
 fn draw_list(canvas: &mut Canvas<'_>, panes: &HotspotPanes, state: &SessionState) {
     let screen = &state.screens.hotspots;
     let selection = &screen.table().selection;
-    let (rows, all) = (selection.rows.len(), state.snapshot().map_or(0, |look| look.fabric().ports().len()));
+    // The ports that the verdict compared, as in the other panes.
+    let compared = state.known.watch.reading.as_ref().map(|reading| reading.watched.ports);
+    let all = || state.snapshot().map_or(0, |look| look.fabric().ports().len());
+    let (rows, all) = (selection.rows.len(), compared.unwrap_or_else(all));
     let order = screen.table().sort.as_ref().map_or("role", |(field, _)| field.as_str());
     let count = match screen.table().selected.len() {
         0 => digits_in_groups(rows),
@@ -64,7 +68,7 @@ fn draw_head(canvas: &mut Canvas<'_>, area: Rect, state: &SessionState) {
     let Some(reading) = &watch.reading else { return };
     let quiet = reading.watched.verdict.is_quiet();
     let role = if quiet { Role::Good } else { Role::Warning };
-    canvas.draw_text(area, 1, 0, &head_words(watch), role);
+    canvas.draw_text(area, 1, 0, &head_words(&state.known), role);
 }
 
 /// Column of the strips, behind their labels.
@@ -86,14 +90,15 @@ fn draw_port_detail(canvas: &mut Canvas<'_>, area: Rect, state: &SessionState) {
     heat::draw_strip(canvas, inner, (STRIP_COLUMN, 0), levels.iter().map(|(waited, _)| *waited), |_| None);
     canvas.draw_text(inner, 0, 1, "load", Role::Label);
     heat::draw_strip(canvas, inner, (STRIP_COLUMN, 1), levels.iter().map(|(_, used)| *used), |_| None);
-    let end = STRIP_COLUMN + u16::try_from(levels.len()).unwrap_or(0);
+    let strip_end = STRIP_COLUMN + u16::try_from(levels.len()).unwrap_or(0);
     if let Some(oldest) = known.watch.history.oldest_ms(room) {
-        let text = format!("{} s", oldest / 1000);
+        let end = known.watch.reading.as_ref().map_or(oldest, |reading| reading.at_ms);
+        let text = format!("-{}", length_words(end.saturating_sub(oldest)));
         let behind = canvas.draw_text(inner, STRIP_COLUMN, 2, &text, Role::Dim);
-        if let Some(latest) = known.watch.history.oldest_ms(1).filter(|latest| *latest > oldest) {
-            let text = format!("{} s", latest / 1000);
-            let x = end.saturating_sub(width(&text)).max(behind + 1);
-            canvas.draw_text(inner, x, 2, &text, Role::Dim);
+        if known.watch.history.oldest_ms(1).is_some_and(|latest| latest > oldest) {
+            let text = "now";
+            let x = strip_end.saturating_sub(width(text)).max(behind + 1);
+            canvas.draw_text(inner, x, 2, text, Role::Dim);
         }
     }
     let skipped = 4.min(inner.height);

@@ -14,7 +14,7 @@ use crate::console::drawing::gauge::draw_gauge;
 use crate::console::drawing::pane::{PaneHead, TextRun, draw_pane};
 use crate::console::drawing::theme::{Quantity, Role};
 use crate::console::features::chart_axes::scale_of;
-use crate::console::features::chart_time::{chart_history, chart_window, cursor_share};
+use crate::console::features::chart_time::{chart_history, chart_window, cursor_share, window_words};
 use crate::console::model::state::SessionState;
 use crate::operations::watch::backlog::{Backlog, BacklogBranch, BacklogLeaf, BacklogRole};
 use crate::operations::watch::hot_ports::HotPort;
@@ -92,7 +92,7 @@ fn draw_whole(
     canvas.draw_text(area, 0, 0, heading, Role::Heading);
     canvas.draw_text(area, columns.wait, 0, "WAIT", Role::Heading);
     canvas.draw_text(area, columns.load, 0, "LOAD", Role::Heading);
-    let window = format!("{}, 0-100 %", state.known.problems.window.words().to_uppercase());
+    let window = format!("{}, 0-100 %", window_words(&state.known).to_uppercase());
     canvas.draw_text(area, columns.history, 0, &window, Role::Heading);
     draw_hot_spot(canvas, area, 1, state, look, backlog);
     let below = u16::from(!backlog.leaves.is_empty()) + 2;

@@ -258,6 +258,6 @@ impl Screen for HotspotsScreen {
     }
 
     fn empty_text(&self, known: &Model) -> String {
-        empty_words(&known.watch)
+        empty_words(known)
     }
 }

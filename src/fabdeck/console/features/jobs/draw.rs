@@ -12,7 +12,7 @@ use ratatui::layout::Rect;
 use super::draw_panes::draw_panes;
 use super::jobs_panes::JobsPanes;
 use super::running_jobs::jobs_head;
-use super::screen::{JobView, channel_steps};
+use super::screen::{JobView, channel_steps, has_strips};
 use crate::catalogue::severity::Severity;
 use crate::console::drawing::canvas::{Canvas, width};
 use crate::console::drawing::theme::{Quantity, Role};
@@ -52,6 +52,10 @@ fn draw_head(canvas: &mut Canvas<'_>, area: Rect, state: &SessionState) {
             |_| None,
         );
         y += 1;
+    }
+    if has_strips(comparison) && y < area.height {
+        let words = "a cell: one channel, as high as its paths; sar: routes made for these jobs";
+        canvas.draw_text(area, 1, y, words, Role::Dim);
     }
 }
 

@@ -8,7 +8,6 @@ use super::job_strips::{HOST_WIDTH, JOB_WIDTH, MAX_CHART_PORTS, SWITCH_WIDTH, WA
 use super::job_strips::{HostStrip, JobChart, chart_columns, strip_columns};
 use super::jobs_panes::JobsPanes;
 use super::running_jobs::{figure_lines, list_words};
-use crate::catalogue::quantity_words::length_words;
 use crate::catalogue::severity::Severity;
 use crate::catalogue::snapshot::Snapshot;
 use crate::console::drawing::buffer_area::buffer_area;
@@ -21,7 +20,7 @@ use crate::console::drawing::theme::{Quantity, Role};
 use crate::console::features::chart_axes::{
     LABEL_WIDTH, chart_marks, chart_top, scale_labels, scale_of, time_ticks,
 };
-use crate::console::features::chart_time::{chart_window, cursor_share};
+use crate::console::features::chart_time::{chart_window, column_words, cursor_share};
 use crate::console::model::layout;
 use crate::console::model::state::SessionState;
 use crate::operations::check::certificate_text::wrap_text;
@@ -101,11 +100,7 @@ fn draw_hosts(canvas: &mut Canvas<'_>, panes: &JobsPanes, state: &SessionState) 
 fn host_head(state: &SessionState, panes: &JobsPanes) -> String {
     let strips = &state.screens.jobs.strips;
     let Some(window) = strips.window else { return String::new() };
-    let column_ms = (window.to_ms - window.from_ms) / i64::from(strip_columns(panes));
-    let column = match u64::try_from(column_ms).unwrap_or(0) {
-        0..1000 => format!("{column_ms} ms"),
-        ms => length_words(ms),
-    };
+    let column = column_words(window, strip_columns(panes));
     let (shown, all) = (strips.hosts.len(), strips.ports);
     match shown < all {
         true => format!("worst {shown} of {}, one column is {column}", digits_in_groups(all)),

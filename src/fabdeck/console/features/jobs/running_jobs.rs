@@ -101,7 +101,7 @@ pub fn are_awaited(state: &SessionState, look: &Arc<Snapshot>) -> bool {
 }
 
 /// Whether simulated jobs are used, because a simulated fabric has no source of job lists.
-fn uses_simulated_jobs(state: &SessionState) -> bool {
+pub fn uses_simulated_jobs(state: &SessionState) -> bool {
     matches!(current_job_source(&state.known), CurrentJobSource::Unknown)
         && state.source.split(':').next() == Some("sim")
 }
@@ -401,15 +401,16 @@ fn figures_words(state: &SessionState, comparison: &JobComparison) -> String {
         over.as_ref().map(|over| over.metrics)
     };
     let (now, then) = (figures(&comparison.in_force), figures(&comparison.proposed));
-    let figure = |name: &str, of: &dyn Fn(fabdeck_routing::analysis::JobMetrics) -> String| {
+    let figure = |name: &str, of: &dyn Fn(fabdeck_routing::analysis::JobMetrics) -> String, unit: &str| {
         let now = now.map_or_else(|| "?".to_owned(), of);
         let then = then.map(|then| format!(" -> {}", of(then))).unwrap_or_default();
-        format!("{name}: {now}{then}")
+        format!("{name}: {now}{then}{unit}")
     };
+    let unused = if then.is_some() { "unused" } else { "channels unused" };
     let mut words = vec![
-        figure("most paths", &|metrics| metrics.max.to_string()),
-        figure("unused %", &|metrics| format!("{:.1}", metrics.dark_fiber)),
-        figure("links per job", &|metrics| format!("{:.1}", metrics.mean_links)),
+        figure("most paths", &|metrics| metrics.max.to_string(), ""),
+        figure(unused, &|metrics| format!("{:.1}", metrics.dark_fiber), " %"),
+        figure("links per job", &|metrics| format!("{:.1}", metrics.mean_links), ""),
     ];
     words.extend(sar_words(state, comparison));
     words.join("   ")

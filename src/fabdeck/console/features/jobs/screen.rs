@@ -179,6 +179,11 @@ pub fn channel_steps(comparison: &JobComparison, cells: usize) -> [Option<Vec<u8
     })
 }
 
+/// Whether a strip of channels is drawn, which a line below explains.
+pub fn has_strips(comparison: &JobComparison) -> bool {
+    comparison.in_force.is_some() || comparison.proposed.is_some()
+}
+
 impl Screen for JobsScreen {
     fn crumbs(&self, _: &Model) -> Vec<String> {
         vec![if self.view == JobView::Jobs { "jobs" } else { "histogram" }.to_owned()]
@@ -210,6 +215,7 @@ impl Screen for JobsScreen {
             + gone
             + u16::from(comparison.in_force.is_some())
             + u16::from(comparison.proposed.is_some())
+            + u16::from(has_strips(comparison))
     }
 
     fn row_page(&self, row: usize, _: &Model) -> Option<DetailPage> {

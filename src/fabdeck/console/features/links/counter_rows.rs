@@ -224,6 +224,8 @@ fn port_row(known: &Model, port: PortId) -> Option<&crate::operations::watch::ho
 
 /// From this number on, a rate has no room for all of its digits.
 const LARGE_RATE: f64 = 999_999.5;
+/// The same of a growth, which is no rate and says so.
+const LARGE_GROWTH: f64 = 99_999.5;
 
 /// Growth since the baseline of error rates, which is the number that Health names and thresholds judge: an hour, or once
 /// there is an hour. Before, what was counted since the first reading.
@@ -232,8 +234,8 @@ fn rate_words(since: Option<u64>, hours: f64) -> String {
         None => unknown(),
         Some(0) => "0".to_owned(),
         Some(count) if hours <= 1.0 => match count as f64 {
-            LARGE_RATE.. => format!("+{}", short_number(count as f64)),
-            _ => format!("+{}", digits_in_groups(count)),
+            LARGE_GROWTH.. => format!("{} new", short_number(count as f64)),
+            _ => format!("{} new", digits_in_groups(count)),
         },
         Some(count) => {
             let rate = count as f64 / hours;
@@ -292,7 +294,7 @@ mod tests {
         assert_eq!(rates, ["?", "0", "4.5 /h", "384,043 /h", "12M /h"]);
         // Within the first hour there is no rate an hour.
         let counts = [Some(0), Some(12_113), Some(24_000_000)].map(|since| rate_words(since, 1.0));
-        assert_eq!(counts, ["0", "+12,113", "+24M"]);
+        assert_eq!(counts, ["0", "12,113 new", "24M new"]);
     }
 
     #[test]

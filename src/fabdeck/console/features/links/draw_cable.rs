@@ -17,13 +17,15 @@ use crate::console::drawing::theme::{Quantity, Role};
 use crate::console::features::chart_axes::{
     LABEL_WIDTH, chart_marks, chart_top, counter_columns, draw_time_chart, scale_of, worst_columns,
 };
-use crate::console::features::chart_time::{chart_window, cursor_share};
+use crate::console::features::chart_time::{chart_window, cursor_share, window_words};
 use crate::console::features::feature::{BodyAreas, Feature};
 use crate::console::features::health::card_text::short_number;
 use crate::console::features::watch::watch_text::empty_words;
+use crate::console::model::fabric_model::Model;
 use crate::console::model::state::SessionState;
 use crate::operations::check::certificate_text::wrap_text;
 use crate::operations::health::cable_report::{CableReport, JobOverCable};
+use crate::operations::health::problem::FabricProblem;
 use crate::operations::preview::whatif::MarkLoss;
 use crate::operations::preview::whatif::cut_off_words;
 use crate::operations::watch::hot_ports::HotPort;
@@ -321,13 +323,19 @@ fn draw_history(
         Some(at) => values.get((at * values.len() as f64) as usize).copied().flatten(),
         None => values.iter().rev().find_map(|value| *value),
     };
-    let (title, unit) = match (quantity, ports) {
-        (PortQuantity::Errors, _) => ("Link errors".to_owned(), "/s  log"),
-        (_, [port, ..]) => (format!("Sent by {}", look.name(look.fabric().port(*port).node)), "Gb/s"),
+    // In little room, the title is the name alone: it tells the charts of both ends apart.
+    let ([title, short], unit) = match (quantity, ports) {
+        (PortQuantity::Errors, _) => (["Link errors", "Errors"].map(str::to_owned), "/s  log"),
+        (_, [port, ..]) => {
+            let name = look.name(look.fabric().port(*port).node);
+            ([format!("Sent by {name}"), name.to_string()], "Gb/s")
+        }
         _ => return,
     };
     let figure = latest.map_or_else(String::new, |value| format!("{} {unit}", short_number(value)));
-    let title = shorten_name(&title, area.width.saturating_sub(width(&figure) + 8), canvas.signs.more);
+    let room = area.width.saturating_sub(width(&figure) + 8);
+    let title = if width(&title) > room { short } else { title };
+    let title = shorten_name(&title, room, canvas.signs.more);
     let head = PaneHead { title: &title, right: &[(figure.as_str(), hue.figure_role())], focused: false };
     let inside = draw_pane(canvas, area, &head, boxed);
     let marks = chart_marks(canvas, state, window, boxed);
@@ -360,14 +368,14 @@ fn draw_counters(
     draw_pane(canvas, buffer_area(panes.counters), &head, boxed);
     let ends = [look.fabric().link(page.link).a, look.fabric().link(page.link).b];
     if page.counters.is_empty() {
-        canvas.draw_text(table, 1, 0, &empty_words(&state.known.watch), Role::Dim);
+        canvas.draw_text(table, 1, 0, &empty_words(&state.known), Role::Dim);
     } else {
         draw_table(canvas, table, state, look, page, ends);
     }
     let plain = |lines: Vec<String>| lines.into_iter().map(|line| (line, Role::Text)).collect::<Vec<_>>();
     let report = page.report.as_deref();
     let texts = [
-        ("Who uses it", plain(users_lines(report))),
+        ("Who uses it", plain(users_lines(&state.known, page.link, report))),
         ("What it means", meaning_lines(look, &state.known, page.link)),
         ("If it fails", plain(cost_lines(report))),
     ];
@@ -403,7 +411,7 @@ fn draw_table(
         draw_right(canvas, area, threshold + VALUE_WIDTH, 0, "THRESHOLD", Role::Heading);
     }
     if has_history {
-        let title = state.known.problems.window.words().to_uppercase();
+        let title = window_words(&state.known).to_uppercase();
         canvas.draw_text(area, threshold + VALUE_WIDTH + 2, 0, &title, Role::Heading);
     }
     for (y, row) in (1..area.height).zip(&page.counters) {
@@ -490,12 +498,15 @@ fn draw_strip(
 }
 
 /// The jobs over the cable, and what it carries besides.
-fn users_lines(report: Option<&CableReport>) -> Vec<String> {
+fn users_lines(known: &Model, link: LinkId, report: Option<&CableReport>) -> Vec<String> {
     let Some(report) = report else { return vec!["being read".to_owned()] };
     let mut lines = Vec::new();
     match &report.jobs {
         None => lines.push("Jobs are not known. :jobs slurm asks Slurm.".to_owned()),
-        Some(jobs) if jobs.is_empty() => lines.push("no job".to_owned()),
+        Some(jobs) if jobs.is_empty() => {
+            let waiting = waiting_jobs(known, link).map(|jobs| format!("; hosts of {jobs} wait for it"));
+            lines.push(format!("no path within a job{}", waiting.unwrap_or_default()));
+        }
         Some(jobs) => {
             let use_words = |job: &JobOverCable| match job.hit.paths {
                 0 => count_words(job.hit.hosts, "host", "hosts"),
@@ -511,6 +522,25 @@ fn users_lines(report: Option<&CableReport>) -> Vec<String> {
         }
     }
     lines
+}
+
+/// The jobs that a problem of the cable or of its ends hits, though no path between their hosts crosses it: they send to
+/// a host outside of them.
+fn waiting_jobs(known: &Model, link: LinkId) -> Option<String> {
+    let fabric = known.look.as_ref()?.fabric();
+    let ends = [fabric.link(link).a, fabric.link(link).b];
+    let nodes =
+        ends.map(|port| fabric.port(port).node).into_iter().filter(|node| !fabric.node(*node).is_switch());
+    let mut own: Vec<ElementId> = ends.map(ElementId::Port).into();
+    own.extend(nodes.map(ElementId::Node));
+    own.push(ElementId::Link(link));
+    let problems = &known.problems.ranked.as_ref()?.problems;
+    let of_cable =
+        |problem: &&FabricProblem| problem.elements.first().is_some_and(|first| own.contains(first));
+    let jobs = problems.iter().filter(of_cable).find_map(|problem| problem.hits.jobs.as_ref());
+    let jobs: Vec<&str> = jobs?.iter().take(MAX_JOBS).map(|job| job.job.as_str()).collect();
+    let word = if jobs.len() == 1 { "job" } else { "jobs" };
+    (!jobs.is_empty()).then(|| format!("{word} {}", jobs.join(", ")))
 }
 
 /// What the failure of the cable costs.

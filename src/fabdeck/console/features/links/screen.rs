@@ -177,6 +177,10 @@ impl Screen for LinksScreen {
         self.page.is_none() && self.current(known).is_some()
     }
 
+    fn covers_list(&self) -> bool {
+        self.page.is_some()
+    }
+
     fn step_out(&mut self, _: &Model) -> bool {
         self.page.take().is_some()
     }

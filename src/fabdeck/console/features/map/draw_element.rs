@@ -58,7 +58,7 @@ pub fn draw(canvas: &mut Canvas<'_>, area: Rect, state: &SessionState, what: Ele
         ElementId::Link(_) => "opens the cable",
         ElementId::Node(_) | ElementId::Port(_) => "lists its ports",
     };
-    for (key, text) in [("enter", open), ("f", "what if it fails")] {
+    for (key, text) in [("enter", open), ("f", "marks it for What-if")] {
         let x = canvas.draw_text(inside, 0, y, key, Role::Key);
         canvas.draw_text(inside, x + 1, y, text, Role::Dim);
         y += 1;
@@ -112,7 +112,8 @@ fn figure_line(state: &SessionState, what: ElementId) -> Option<DetailLine> {
         .into_iter()
         .filter_map(|quantity| Some(format!("{} {}", quantity.word(), figures.text(quantity)?)))
         .collect();
-    (!words.is_empty()).then(|| ("worst", words.join(", ")))
+    // The cables below have the worse of both ends.
+    (!words.is_empty()).then(|| ("worst", format!("{} (its own ports)", words.join(", "))))
 }
 
 /// The cables of a switch, or the other cables at both ends of a cable, the worst first.

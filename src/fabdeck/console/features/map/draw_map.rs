@@ -11,6 +11,7 @@ use crate::console::drawing::heat;
 use crate::console::drawing::theme::Role;
 use crate::console::model::fabric_model::SwitchRank;
 use crate::console::model::state::SessionState;
+use fabdeck_fabric::observe::digits_in_groups;
 use fabdeck_fabric::{ElementId, LinkId, NodeId};
 
 /// Number of free rows from which a heading and two rows of names are worth showing.
@@ -104,7 +105,9 @@ impl FilterMatches {
     /// Message for a filter that no switch passes.
     fn empty_text(&self) -> Option<String> {
         let none = self.rows.as_ref().is_some_and(FxHashSet::is_empty);
-        none.then(|| format!("no switch of {} matches '{}'; Esc shows all", self.of, self.filter))
+        none.then(|| {
+            format!("no switch of {} matches '{}'; Esc shows all", digits_in_groups(self.of), self.filter)
+        })
     }
 }
 

@@ -35,13 +35,6 @@ pub fn draw(canvas: &mut Canvas<'_>, area: Rect, state: &SessionState) {
     let (Some(structure), Some(look)) = (&drawn.structure, state.snapshot()) else { return };
     let (matrix, quantity) = (&drawn.matrix, drawn.quantity);
     let [one, _] = structure.groups.kind.words();
-    if matrix.stale {
-        let far = matrix.table_task().map_or_else(String::new, |task| progress_words(state, task));
-        let text =
-            format!("the paths between the {} are being followed{far}", structure.groups.kind.words()[1]);
-        canvas.draw_text(area, 1, 1, &text, Role::Dim);
-        return;
-    }
     let part = matrix.part().map(|of| structure.groups.title(structure, look, &of));
     let inner = matrix.crumbs(structure, look).is_empty();
     let heading = match inner {
@@ -72,7 +65,12 @@ pub fn draw(canvas: &mut Canvas<'_>, area: Rect, state: &SessionState) {
     }
     draw_top_rank(canvas, area, y + 1, state);
     draw_legend_at(canvas, area, state);
-    if matrix.table.broken > 0 {
+    if matrix.stale {
+        // The parts are known at once; what their paths carry follows.
+        let far = matrix.table_task().map_or_else(String::new, |task| progress_words(state, task));
+        let text = format!("paths being followed{far}");
+        canvas.draw_right_aligned(area, width(&heading) + 3, 0, &text, Role::Warning);
+    } else if matrix.table.broken > 0 {
         let text = format!("{} paths do not arrive", matrix.table.broken);
         canvas.draw_right_aligned(area, width(&heading) + 3, 0, &text, Role::Warning);
     }

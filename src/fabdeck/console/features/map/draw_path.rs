@@ -12,6 +12,7 @@ use crate::console::drawing::pane::{PaneHead, draw_pane};
 use crate::console::drawing::theme::Role;
 use crate::console::model::state::SessionState;
 use fabdeck_fabric::ElementId;
+use fabdeck_fabric::observe::digits_in_groups;
 
 /// Rows of the pane for a hop: its node, and the cable behind it.
 const HOP_ROWS: u16 = 2;
@@ -156,7 +157,13 @@ fn draw_cursor_row(canvas: &mut Canvas<'_>, area: Rect, y: u16, state: &SessionS
 fn empty_filter_text(state: &SessionState) -> Option<String> {
     let table = state.current().table();
     let none = !table.filter.is_empty() && table.problem.is_none() && table.selection.rows.is_empty();
-    none.then(|| format!("no switch of {} matches '{}'; Esc shows all", table.selection.of, table.filter))
+    none.then(|| {
+        format!(
+            "no switch of {} matches '{}'; Esc shows all",
+            digits_in_groups(table.selection.of),
+            table.filter
+        )
+    })
 }
 
 /// Draws the scale of the colours, and the signs that are on the map.

@@ -39,7 +39,7 @@ pub struct MatrixState {
     pub table: PairTable,
     /// Whether the map is a matrix: lines have no room, and the tables are known.
     pub shown: bool,
-    /// Whether the table is that of another part of the fabric, and must not be shown.
+    /// Whether the table has only the names of its parts, because their paths are still being followed.
     pub stale: bool,
     table_of: Option<PairSource>,
     running: Option<(TaskId, PairSource)>,
@@ -265,6 +265,7 @@ pub fn update_matrix(state: &mut SessionState, room: (u16, u16)) -> Vec<Effect> 
         }
     }
     let matrix = &state.screens.map.drawn.matrix;
+    let parts = [&rows, &columns].map(Vec::clone);
     let task =
         PairTask(PairRequest { look, structure, reading, paths, quantity: of.quantity, rows, columns });
     let other = matrix.table_of.as_ref().is_none_or(|before| {
@@ -275,6 +276,11 @@ pub fn update_matrix(state: &mut SessionState, room: (u16, u16)) -> Vec<Effect> 
     let matrix = &mut state.screens.map.drawn.matrix;
     matrix.running = Some((id, of));
     matrix.stale |= other;
+    if matrix.stale {
+        let [rows, columns] = parts;
+        matrix.table = PairTable { rows, columns, ..PairTable::default() };
+        matrix.clamp();
+    }
     effects.push(effect);
     effects
 }

@@ -31,6 +31,8 @@ pub struct ReportTask {
     /// Time of the session at which it began, where the facts have no clock of a recording.
     session_ms: Option<i64>,
     to: PathBuf,
+    /// Whether no name was given, so that another one may be taken.
+    is_unnamed: bool,
 }
 
 impl BackgroundTask for ReportTask {
@@ -62,7 +64,13 @@ impl BackgroundTask for ReportTask {
         }
         let report = FabricReport::new(facts, progress)?;
         let page = write_page(&report);
-        let result = services.write_file(&self.to, page.as_bytes(), "give :report another name");
+        let result = match self.is_unnamed {
+            true => services.write_free_file(&self.to, page.as_bytes()),
+            false => {
+                let written = services.write_file(&self.to, page.as_bytes(), "give :report another name");
+                written.map(|()| self.to.clone())
+            }
+        };
         Some(Box::new(ReportOutcome { to: self.to.clone(), result }))
     }
 }
@@ -70,15 +78,16 @@ impl BackgroundTask for ReportTask {
 #[derive(Debug)]
 pub struct ReportOutcome {
     to: PathBuf,
-    result: Result<(), String>,
+    /// The file that was written.
+    result: Result<PathBuf, String>,
 }
 
 impl TaskOutcome for ReportOutcome {
     fn receive(self: Box<Self>, state: &mut SessionState, _: TaskId) -> Vec<Effect> {
-        let file = self.to.display();
         match self.result {
-            Ok(()) => {
-                state.log_message(Severity::Info, format!("the report is in {file}; any browser opens it"));
+            Ok(file) => {
+                let text = format!("the report is in {}; any browser opens it", file.display());
+                state.log_message(Severity::Info, text);
             }
             Err(error) => state.log_message(Severity::Error, format!("no report was written: {error}")),
         }
@@ -105,6 +114,7 @@ pub fn can_report(state: &SessionState) -> Result<(), String> {
 
 /// Writes the report to a new file.
 pub fn write_report(state: &mut SessionState, file: &str) -> Vec<Effect> {
+    let is_unnamed = file.trim().is_empty();
     let file = match file.trim() {
         "" => DEFAULT_FILE,
         "-" => {
@@ -116,7 +126,7 @@ pub fn write_report(state: &mut SessionState, file: &str) -> Vec<Effect> {
     };
     let Some(facts) = report_facts(state) else { return Vec::new() };
     let session_ms = facts.clock.is_none().then(|| i64::try_from(state.now_ms).unwrap_or(i64::MAX));
-    let task = ReportTask { facts: Box::new(facts), session_ms, to: PathBuf::from(file) };
+    let task = ReportTask { facts: Box::new(facts), session_ms, to: PathBuf::from(file), is_unnamed };
     vec![state.begin(format!("writing {file}"), task).1]
 }
 

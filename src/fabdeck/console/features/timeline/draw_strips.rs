@@ -7,14 +7,13 @@ use super::event_rows::{EventKind, EventLane};
 use super::position_text::{clock_words, position_words};
 use super::strips::{LaneCell, Strip, StripQuantity};
 use super::timeline_panes::TimelinePanes;
-use crate::catalogue::quantity_words::length_words;
 use crate::console::drawing::canvas::{Canvas, shorten_name, width};
 use crate::console::drawing::chart::{column_of, draw_ticks};
 use crate::console::drawing::gauge::step_symbol;
 use crate::console::drawing::theme::{Quantity, Role};
 use crate::console::features::chart_axes::{add_time_targets, time_ticks};
 use crate::console::features::chart_time::{
-    chart_history, cursor_ms, cursor_share, ends_now, latest_ms, time_words,
+    chart_history, column_words, cursor_ms, cursor_share, ends_now, latest_ms, time_words, window_words,
 };
 use crate::console::features::health::card_text::{OwnedRun, short_number};
 use crate::console::features::watch::watch_text::header_word;
@@ -30,6 +29,8 @@ struct StripRows<'s> {
     panes: TimelinePanes,
     window: TimeWindow,
     y: u16,
+    /// Rows with a text where others have cells: the line of the cursor leaves them free.
+    texts: Vec<u16>,
 }
 
 /// Draws all rows into the inside of the pane.
@@ -42,7 +43,7 @@ pub fn draw_strips(canvas: &mut Canvas<'_>, area: Rect, panes: &TimelinePanes, s
     if plot.width == 0 {
         return;
     }
-    let mut rows = StripRows { state, area, plot, panes: *panes, window, y: 0 };
+    let mut rows = StripRows { state, area, plot, panes: *panes, window, y: 0, texts: Vec::new() };
     if panes.has_head {
         rows.draw_position(canvas);
     }
@@ -87,7 +88,7 @@ pub fn head_runs(state: &SessionState, room: u16) -> Vec<OwnedRun> {
     let at_ms = i64::try_from(value_ms(state)).unwrap_or(i64::MAX);
     let mut runs = match cursor_ms(&state.known) {
         Some(_) => vec![(format!("at {}", time_words(&state.known, at_ms)), Role::Key)],
-        None => vec![(state.known.problems.window.words().to_owned(), Role::Dim)],
+        None => vec![(window_words(&state.known), Role::Dim)],
     };
     let Some(sums) = sums_at_cursor(state) else { return runs };
     let mut used: u16 = runs.iter().map(|(text, _)| width(text)).sum();
@@ -155,12 +156,7 @@ impl StripRows<'_> {
             }
         };
         let x = canvas.draw_text(self.area, 0, self.y, &text, role);
-        let column_ms = (self.window.to_ms - self.window.from_ms) / i64::from(self.plot.width.max(1));
-        let column = match u64::try_from(column_ms).unwrap_or(0) {
-            0..1000 => format!("{column_ms} ms"),
-            ms => length_words(ms),
-        };
-        let words = format!("one column is {column}");
+        let words = format!("one column is {}", column_words(self.window, self.plot.width));
         canvas.draw_right_aligned(self.area, x + 2, self.y, &words, Role::Dim);
         self.y += 1;
     }
@@ -238,11 +234,13 @@ impl StripRows<'_> {
             canvas.draw_text(self.area, 0, self.y, "PORTS", Role::Heading);
             let text = "wait, % of time, the worst of the window first";
             canvas.draw_text(self.plot, 0, self.y, text, Role::Dim);
+            self.texts.push(self.y);
             self.y += 1;
         }
         if ports.is_empty() {
             let words = "no port is known to have waited in this window";
             canvas.draw_text(self.plot, 0, self.y, words, Role::Dim);
+            self.texts.push(self.y);
         }
         let history = chart_history(&self.state.known);
         for strip in ports.iter().take(self.panes.port_rows.into()) {
@@ -309,7 +307,7 @@ impl StripRows<'_> {
         let lanes = self.panes.lane_rows + u16::from(self.panes.has_headings);
         // The legend below the axis stays readable.
         let first = axis + 1 + u16::from(self.panes.has_head);
-        for y in first..self.y + lanes {
+        for y in (first..self.y + lanes).filter(|y| !self.texts.contains(y)) {
             canvas.draw_text(self.plot, x, y, canvas.signs.beside, Role::Key);
         }
     }

@@ -265,7 +265,8 @@ static EVENT_FIELDS: &[RowField] = &[
         "origin: the watch or the recorder, the operator, or counters from which it is derived",
         |(), row| row.by.into(),
     ),
-    RowField::new("what", "WHAT", FieldKind::Text, "text of the event", |(), row| Value::text(&row.text)),
+    RowField::new("what", "WHAT", FieldKind::Text, "text of the event", |(), row| Value::text(&row.text))
+        .sentence(),
     RowField::new("moment", "MOMENT", FieldKind::Number, "number of its moment, from 1", |(), row| {
         row.place.map(|place| place as u64 + 1).into()
     })

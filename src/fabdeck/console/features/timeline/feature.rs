@@ -43,33 +43,41 @@ pub const FEATURE: Feature = Feature {
             })
             .prominent(),
             new("slower", &["<"], "Play more slowly", |state, _| time_navigation::change_speed(state, false))
+                .belongs_to(&[ScreenId::Timeline])
                 .with_precondition(has_past),
             new("faster", &[">"], "Play faster: 1x, 2x, 5x, 10x, 60x, as fast as possible", |state, _| {
                 time_navigation::change_speed(state, true)
             })
+            .belongs_to(&[ScreenId::Timeline])
             .with_precondition(has_past),
             new("step-back", &["["], "One moment back", |state, _| time_navigation::step_moments(state, -1))
+                .belongs_to(&[ScreenId::Timeline])
                 .with_precondition(has_past)
                 .prominent(),
             new("step", &["]"], "One moment forward", |state, _| time_navigation::step_moments(state, 1))
+                .belongs_to(&[ScreenId::Timeline])
                 .with_precondition(has_past)
                 .prominent(),
             new("step-back-10", &["{"], "Ten moments back", |state, _| {
                 time_navigation::step_moments(state, -10)
             })
+            .belongs_to(&[ScreenId::Timeline])
             .with_precondition(has_past),
             new("step-10", &["}"], "Ten moments forward", |state, _| {
                 time_navigation::step_moments(state, 10)
             })
+            .belongs_to(&[ScreenId::Timeline])
             .with_precondition(has_past),
             new("next-event", &["n"], "To the next moment with an event", |state, _| {
                 time_navigation::step_event(state, true)
             })
+            .belongs_to(&[ScreenId::Timeline])
             .with_precondition(has_past)
             .prominent(),
             new("previous-event", &["N"], "To the previous moment with an event", |state, _| {
                 time_navigation::step_event(state, false)
             })
+            .belongs_to(&[ScreenId::Timeline])
             .with_precondition(has_past),
             new(
                 "at",
@@ -84,18 +92,22 @@ pub const FEATURE: Feature = Feature {
                 },
             )
             .with_argument("[TIME]")
+            .belongs_to(&[ScreenId::Timeline])
             .with_precondition(has_past),
             new("bookmark", &["m"], "Set a bookmark at the cursor in time, or remove it", |state, _| {
                 annotations::toggle_bookmark(state)
             })
+            .belongs_to(&[ScreenId::Timeline])
             .with_precondition(has_time),
             new("next-bookmark", &["'"], "To the next bookmark", |state, _| {
                 annotations::step_bookmark(state, true)
             })
+            .belongs_to(&[ScreenId::Timeline])
             .with_precondition(has_time),
             new("previous-bookmark", &["\""], "To the previous bookmark", |state, _| {
                 annotations::step_bookmark(state, false)
             })
+            .belongs_to(&[ScreenId::Timeline])
             .with_precondition(has_time),
             new("note", &["i"], "Add a note at the cursor in time", |state, argument| {
                 match argument.trim().is_empty() {
@@ -107,6 +119,7 @@ pub const FEATURE: Feature = Feature {
                 }
             })
             .with_argument("[TEXT]")
+            .belongs_to(&[ScreenId::Timeline])
             .with_precondition(operator_log::can_add_note),
             new(
                 "compare",
@@ -123,6 +136,7 @@ pub const FEATURE: Feature = Feature {
                 "Choose the moment at the cursor as the first to compare",
                 |state, _| moment_compare::choose_first(state),
             )
+            .belongs_to(&[ScreenId::Timeline])
             .with_precondition(moment_compare::can_compare),
             new(
                 "save",
@@ -143,6 +157,7 @@ pub const FEATURE: Feature = Feature {
                 Some(_) if state.known.playback.is_none() => Vec::new(),
                 _ => paused_watch::return_to_live(state),
             })
+            .belongs_to(&[ScreenId::Timeline])
             .with_precondition(|state| match &state.known.playback {
                 Some(playback) if playback.is_returning() => Err(paused_watch::RETURNING_MESSAGE.to_owned()),
                 Some(playback) if playback.live.is_some() => Ok(()),

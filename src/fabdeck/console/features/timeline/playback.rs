@@ -147,6 +147,11 @@ impl Playback {
         self.base_ms.saturating_add(self.elapsed.get(place).copied().unwrap_or(0))
     }
 
+    /// Time from the first moment to the last.
+    pub fn span_ms(&self) -> u64 {
+        self.elapsed.last().copied().unwrap_or(0)
+    }
+
     /// The last moment up to a time of the session, or the first one.
     pub fn place_at(&self, at_ms: u64) -> usize {
         let passed = at_ms.saturating_sub(self.base_ms);

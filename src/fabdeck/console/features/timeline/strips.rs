@@ -3,8 +3,11 @@
 
 use std::sync::Arc;
 
+use ratatui::layout::Rect;
+
 use super::event_rows::{EventKind, EventLane, EventRow};
 use super::timeline_panes::TimelinePanes;
+use crate::console::drawing::chart::column_of;
 use crate::console::features::chart_time::{chart_history, chart_window, latest_ms, round_load};
 use crate::console::model::fabric_model::Model;
 use crate::operations::health::short_port_name::short_port_name;
@@ -180,8 +183,8 @@ fn lanes(
     latest: i64,
 ) -> Vec<(EventLane, Vec<Option<LaneCell>>)> {
     let column = |at_ms: i64| {
-        let share = window.share(at_ms)?;
-        Some(((share * columns as f64) as usize).min(columns.checked_sub(1)?))
+        let plot = Rect { width: u16::try_from(columns).ok().filter(|columns| *columns > 0)?, ..Rect::ZERO };
+        Some(usize::from(column_of(plot, window.share(at_ms)?)))
     };
     let end = column(latest).map_or(columns, |last| last + 1);
     let lane = |lane: EventLane| {
@@ -265,7 +268,7 @@ mod tests {
             };
             cells.iter().map(sign).collect()
         };
-        assert_eq!(text(EventLane::HotSpots), "===o ^==  ");
+        assert_eq!(text(EventLane::HotSpots), "==o ^===  ");
         assert_eq!(text(EventLane::Operator), "     o    ");
         assert_eq!(text(EventLane::Cables), "          ");
     }

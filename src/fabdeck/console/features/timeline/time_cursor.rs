@@ -2,7 +2,7 @@
 
 use super::time_navigation;
 use crate::catalogue::severity::Severity;
-use crate::console::features::chart_time::{cursor_ms, latest_ms};
+use crate::console::features::chart_time::{cursor_ms, latest_ms, window_length_ms};
 use crate::console::features::screens::ScreenId;
 use crate::console::model::effect::Effect;
 use crate::console::model::state::SessionState;
@@ -23,7 +23,7 @@ fn cursor_columns(state: &SessionState) -> u64 {
 
 /// Moves the cursor by a column. In a recording it moves at least by a moment, and the screens show that moment.
 pub fn move_cursor(state: &mut SessionState, later: bool) -> Vec<Effect> {
-    let step = (state.known.problems.window.length_ms() / cursor_columns(state)).max(1);
+    let step = (window_length_ms(&state.known) / cursor_columns(state)).max(1);
     if let Some(playback) = &state.known.playback {
         let here = playback.place();
         let at_ms = playback.at_ms(here);

@@ -70,7 +70,7 @@ pub const TOUR_STEPS: [TourStep; 10] = [
     },
     TourStep {
         title: "Who would be hit",
-        text: "{screen-whatif} What-if says how many pairs of hosts have no path until the fabric is rerouted, how many are \
+        text: "{screen-whatif} What-if says how many pairs of end ports have no path until the fabric is rerouted, how many are \
                cut off for good. Its pane Who is hit has the hosts and the jobs.",
         screen: None,
         about: ScreenId::Whatif,

@@ -1,7 +1,9 @@
 //! Texts about the watch.
 
 use super::watch_state::WatchState;
+use crate::catalogue::quantity_words::length_words;
 use crate::catalogue::summary::count_words;
+use crate::console::model::fabric_model::Model;
 use crate::operations::replay::replay_frame::NoBaseline;
 use crate::operations::watch::interval_verdict::quiet_words;
 use fabdeck_fabric::counters::HotSpots;
@@ -30,9 +32,10 @@ fn spaced_interval(ms: u64) -> String {
 }
 
 /// The text for an empty list of verdicts.
-pub fn empty_words(watch: &WatchState) -> String {
+pub fn empty_words(known: &Model) -> String {
     const ONE: &str = "this source has only one reading of counters; to compare two files, use \
                        hotspots --before FILE --after FILE --seconds N";
+    let watch = &known.watch;
     match () {
         () if watch.live.is_none() => "the source is still being read".to_owned(),
         () if watch.recorded && watch.reading.is_none() => no_baseline_words(watch.alone).to_owned(),
@@ -62,7 +65,7 @@ pub fn empty_words(watch: &WatchState) -> String {
                     digits_in_groups(watch.settings.thresholds.congestion)
                 ),
             };
-            format!("{quiet}; {}", since_words(watch))
+            format!("{quiet}; {}", since_words(known))
         }
     }
 }
@@ -80,7 +83,8 @@ fn no_baseline_words(alone: Option<NoBaseline>) -> &'static str {
 }
 
 /// The line above the list: a summary of the verdict.
-pub fn head_words(watch: &WatchState) -> String {
+pub fn head_words(known: &Model) -> String {
+    let watch = &known.watch;
     let Some(reading) = &watch.reading else { return String::new() };
     let verdict = &reading.watched.verdict;
     let (hot, held, way) =
@@ -96,7 +100,7 @@ pub fn head_words(watch: &WatchState) -> String {
     let parts: Vec<String> =
         parts.into_iter().filter(|(count, _)| *count > 0).map(|(_, text)| text).collect();
     let parts = if parts.is_empty() { "quiet".to_owned() } else { parts.join(", ") };
-    format!("{parts}; {}", since_words(watch))
+    format!("{parts}; {}", since_words(known))
 }
 
 fn bottleneck_word(verdict: &HotSpots) -> &'static str {
@@ -107,11 +111,13 @@ fn bottleneck_word(verdict: &HotSpots) -> &'static str {
     }
 }
 
-/// The times are those of the message log.
-fn since_words(watch: &WatchState) -> String {
+fn since_words(known: &Model) -> String {
+    let watch = &known.watch;
     if watch.has_earlier_verdict() {
         return "from before the source was read again".to_owned();
     }
     let count = usize::try_from(watch.sweeps).unwrap_or(usize::MAX);
-    format!("{} since {} s", count_words(count, "sweep", "sweeps"), watch.since_ms / 1000)
+    let sweeps = count_words(count, "sweep", "sweeps");
+    let latest = watch.reading.as_ref().map_or(watch.since_ms, |reading| reading.at_ms);
+    format!("{sweeps} in {}", length_words(latest.saturating_sub(watch.since_ms)))
 }

@@ -2,7 +2,7 @@
 
 use ratatui::layout::Rect;
 
-use super::draw_pairs::draw_pairs;
+use super::draw_pairs::{draw_pairs, low_screen_note};
 use super::draw_sides::draw_sides;
 use super::draw_victims::{draw_victims, full_row_count, victims_head};
 use super::engine_page::{engine_lines, engine_reason};
@@ -10,13 +10,14 @@ use super::screen::WhatifPane;
 use super::victims_page;
 use super::whatif_layout::WhatifPanes;
 use crate::console::drawing::buffer_area::buffer_area;
-use crate::console::drawing::canvas::Canvas;
+use crate::console::drawing::canvas::{Canvas, width};
 use crate::console::drawing::list;
+use crate::console::drawing::overlay_pane::extent_room;
 use crate::console::drawing::pane::{PaneHead, draw_pane, pane_inside};
 use crate::console::drawing::theme::Role;
 use crate::console::features::feature::BodyAreas;
 use crate::console::features::map::draw_lines::draw_small_map;
-use crate::console::model::fabric_model::ProposalState;
+use crate::console::model::fabric_model::{ProposalState, SNAPSHOT_CHANGED};
 use crate::console::model::state::SessionState;
 use crate::operations::check::certificate_text::{wrap_pairs, wrap_text};
 
@@ -27,7 +28,9 @@ pub fn draw(canvas: &mut Canvas<'_>, body: &BodyAreas, state: &SessionState) {
     }
     let panes = WhatifPanes::new(&areas);
     if !panes.pairs.is_empty() {
-        let notes = reality_notes(state);
+        let low = low_screen_note(state, pane_inside(buffer_area(panes.pairs), areas.boxed).height);
+        let mut notes: Vec<(String, Role)> = low.map(|words| (words, Role::Dim)).into_iter().collect();
+        notes.extend(reality_notes(state));
         let right: Vec<_> = notes.iter().map(|(text, role)| (text.as_str(), *role)).collect();
         let head = PaneHead { title: "What if", right: &right, focused: false };
         let inside = draw_pane(canvas, buffer_area(panes.pairs), &head, areas.boxed);
@@ -93,8 +96,14 @@ fn draw_routes(canvas: &mut Canvas<'_>, panes: &WhatifPanes, boxed: bool, state:
         WhatifPane::Engines => "New routes around it",
         WhatifPane::Marks => "Marked as failed",
     };
-    let amounts = amounts_words(state);
-    let right = [(amounts.as_str(), Role::Dim)];
+    let table = state.current().table();
+    let sight = usize::from(panes.table.height.saturating_sub(1));
+    let extent = canvas.extent_text(table.top, sight, table.selection.rows.len(), panes.routes.width / 3);
+    let extent = if extent.is_empty() { extent } else { format!("   {extent}") };
+    // What there is more of matters more than the order.
+    let room = extent_room(buffer_area(panes.routes), title).saturating_sub(width(&extent));
+    let (amounts, role) = amounts_words(state, room);
+    let right = [(amounts.as_str(), role), (extent.as_str(), Role::Key)];
     draw_pane(canvas, buffer_area(panes.routes), &PaneHead { title, right: &right, focused: true }, boxed);
     list::draw(canvas, buffer_area(panes.table), state);
     if state.screens.whatif.pane == WhatifPane::Engines {
@@ -103,16 +112,23 @@ fn draw_routes(canvas: &mut Canvas<'_>, panes: &WhatifPanes, boxed: bool, state:
 }
 
 /// How many engines were run and in what time; otherwise the row of the cursor.
-fn amounts_words(state: &SessionState) -> String {
+fn amounts_words(state: &SessionState, room: u16) -> (String, Role) {
     let done = state.known.proposed.values().filter_map(|proposed| match proposed {
         ProposalState::Done { row, .. } => Some(row.seconds.unwrap_or(0.0)),
         _ => None,
     });
     let (count, seconds) = done.fold((0, 0.0), |(count, all), seconds| (count + 1, all + seconds));
     match (count, state.known.proposed.len()) {
-        (_, 0) => "p runs all engines".to_owned(),
-        (done, all) if done < all => format!("{done} of {all} engines done"),
-        (done, _) => format!("{done} engines, {seconds:.3} s   by verdict, live, busiest"),
+        (_, 0) if !state.known.outdated.is_empty() => {
+            (format!("{SNAPSHOT_CHANGED}: p runs the engines again"), Role::Warning)
+        }
+        (_, 0) => ("p runs all engines".to_owned(), Role::Dim),
+        (done, all) if done < all => (format!("{done} of {all} engines done"), Role::Dim),
+        (done, _) => {
+            let count = format!("{done} engines, {seconds:.3} s");
+            let long = format!("{count}   by verdict, live, busiest");
+            (if width(&long) <= room { long } else { count }, Role::Dim)
+        }
     }
 }
 
@@ -126,7 +142,10 @@ fn draw_reason(canvas: &mut Canvas<'_>, area: Rect, state: &SessionState) {
     below.height = area.height.saturating_sub(1);
     let lines = wrap_text(&text, below.width.into());
     for (y, line) in (0..below.height).zip(&lines) {
-        canvas.draw_text(below, 0, y, line, Role::Text);
+        let x = canvas.draw_text(below, 0, y, line, Role::Text);
+        if y + 1 == below.height && lines.len() > below.height.into() {
+            canvas.draw_text(below, x.min(below.width.saturating_sub(1)), y, canvas.signs.more, Role::Dim);
+        }
     }
     // What is left of a high screen has the certificate.
     let used = (lines.len() as u16 + 1).min(below.height);

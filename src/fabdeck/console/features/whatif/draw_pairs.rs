@@ -9,6 +9,7 @@ use crate::console::drawing::theme::Role;
 use crate::console::features::awaited::awaited_words;
 use crate::console::model::state::{LoadState, SessionState};
 use crate::operations::preview::comparison::NO_TABLES;
+use crate::operations::preview::victims::HitHosts;
 use crate::operations::preview::whatif::{Cost, cut_off_words};
 use fabdeck_fabric::observe::digits_in_groups;
 
@@ -32,12 +33,12 @@ pub fn draw_pairs(canvas: &mut Canvas<'_>, area: Rect, state: &SessionState) {
                 0..3 => {
                     let parts = PairParts::new(cost);
                     let [waiting, cut_off] = [parts.waiting, parts.cut_off].map(digits_in_groups);
-                    format!(
-                        "Of {pairs} pairs{} {waiting} wait for new routes, {cut_off} are cut off",
-                        cost.bound().suffix()
-                    )
+                    let all = format!("Of {pairs} pairs{}", cost.bound().suffix());
+                    let text = |waits: &str| format!("{all} {waiting} {waits}, {cut_off} cut off");
+                    let long = text("wait for new routes");
+                    if x + width(&long) <= area.width { long } else { text("wait") }
                 }
-                _ => format!("Of {pairs} pairs of end ports{}:", cost.bound().suffix()),
+                _ => format!("Of {pairs} pairs of end ports{}{}:", end_nodes(state), cost.bound().suffix()),
             };
             canvas.draw_text(area, x, 0, &text, Role::Dim);
         }
@@ -52,6 +53,18 @@ pub fn draw_pairs(canvas: &mut Canvas<'_>, area: Rect, state: &SessionState) {
             canvas.draw_text(area, 0, 1, &text, Role::Text);
         }
     }
+}
+
+/// ` (36 hosts + 9 aggregation nodes)`, where pairs are not of hosts alone.
+fn end_nodes(state: &SessionState) -> String {
+    let words = state.known.hit.as_ref().and_then(HitHosts::end_nodes_words);
+    words.map_or_else(String::new, |words| format!(" ({words})"))
+}
+
+/// The same for the border of the pane, where a low screen has no room beside the counts.
+pub fn low_screen_note(state: &SessionState, height: u16) -> Option<String> {
+    let words = state.known.hit.as_ref()?.end_nodes_words().filter(|_| height < 3)?;
+    Some(format!("pairs of {words}   "))
 }
 
 /// Why the pairs are not counted.

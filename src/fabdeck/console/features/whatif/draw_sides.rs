@@ -103,7 +103,7 @@ fn draw_map(canvas: &mut Canvas<'_>, area: Rect, state: &SessionState, side: &Ma
         canvas.draw_text(area, 1, 0, "no room to draw it here: 2 opens the Map", Role::Dim);
         return;
     }
-    let text = "colour: paths over a cable, on one scale for both sides";
+    let text = "colour: paths over a cable, the busier way, on one scale for both sides";
     let last = area.height.saturating_sub(1);
     canvas.draw_text(area, 1, last, text, Role::Dim);
 }

@@ -167,12 +167,16 @@ fn wrap_names(texts: &[String], count: usize, width: usize, most_rows: usize) ->
 
 /// The rows. In little room, blank rows go first, then the names of hosts.
 fn victim_rows<'v>(state: &SessionState, victims: &'v Victims, room: VictimRoom) -> Vec<VictimRow<'v>> {
+    let all = assemble_rows(state, victims, room, usize::MAX);
+    let Some(height) = room.height.filter(|height| all.len() > *height) else { return all };
     // Names take the rows that are left by what is always shown.
-    let least = assemble_rows(state, victims, room, 1).len();
-    let free = room.height.map_or(usize::MAX, |height| height.saturating_sub(least));
-    let mut rows = assemble_rows(state, victims, room, free.saturating_add(1));
-    if room.height.is_some_and(|height| rows.len() > height) {
-        rows.retain(|row| !matches!(row, VictimRow::Blank));
+    let is_blank = |row: &VictimRow<'_>| matches!(row, VictimRow::Blank);
+    let least = assemble_rows(state, victims, room, 1).iter().filter(|row| !is_blank(row)).count();
+    let mut rows = assemble_rows(state, victims, room, height.saturating_sub(least) + 1);
+    while rows.len() > height
+        && let Some(last) = rows.iter().rposition(is_blank)
+    {
+        rows.remove(last);
     }
     rows
 }
@@ -306,6 +310,8 @@ fn job_rows<'v>(state: &SessionState, victims: &'v Victims, room: VictimRoom) ->
     if !without_path.is_empty() {
         let (text, each) = loss_words(&without_path);
         if room.is_short() {
+            let each: Vec<String> = without_path.iter().map(|(job, pairs)| short_loss(job, *pairs)).collect();
+            let text = text.trim_end_matches(" until rerouted");
             rows.push(head(1, Role::Warning, format!("{text}: {}", each.join(", "))));
         } else {
             rows.push(head(1, Role::Warning, text));
@@ -337,6 +343,11 @@ fn loss_words(losses: &[&(String, u64)]) -> (String, Vec<String>) {
     (format!("{count} {verb} {} of hosts until rerouted", pairs(all)), each.collect())
 }
 
+/// `83 (18)`: a job and the pairs that it loses, for a row that says so.
+fn short_loss(job: &str, pairs: u64) -> String {
+    format!("{job} ({})", digits_in_groups(pairs))
+}
+
 /// Multicast groups that the marks cut. Groups that stay whole are in the row of what is not touched.
 fn group_row(state: &SessionState) -> Option<VictimRow<'static>> {
     let groups = state.known.groups.as_ref().filter(|groups| !groups.cut.is_empty())?;
@@ -346,7 +357,11 @@ fn group_row(state: &SessionState) -> Option<VictimRow<'static>> {
 
 fn untouched_row(state: &SessionState, victims: &Victims) -> VictimRow<'static> {
     let hosts = match victims.untouched_hosts {
-        Some(hosts) => format!("{} {}", digits_in_groups(hosts), if hosts == 1 { "host" } else { "hosts" }),
+        // Such a host may still be a sender that does not reach the hosts above.
+        Some(hosts) => {
+            let senders = if victims.cut_off.count > 0 { "all left" } else { "all" };
+            format!("{}, by {senders}", count_words(hosts, "host", "hosts"))
+        }
         None => "not known without tables".to_owned(),
     };
     let groups = match &state.known.groups {
@@ -357,5 +372,5 @@ fn untouched_row(state: &SessionState, victims: &Victims) -> VictimRow<'static> 
             whole => format!("; {}", count_words(whole, "multicast group", "multicast groups")),
         },
     };
-    VictimRow::Head { severity: 2, role: Role::Good, label: "NOT TOUCHED", text: format!("{hosts}{groups}") }
+    VictimRow::Head { severity: 2, role: Role::Good, label: "REACHABLE", text: format!("{hosts}{groups}") }
 }

@@ -102,7 +102,12 @@ pub fn engine_reason(state: &SessionState) -> Option<(String, String)> {
     let engine = state.screens.whatif.engine()?;
     let title = |words: &str| format!("{}, {words}", engine.id);
     let Some(ProposalState::Done { outcome, .. }) = state.known.proposed.get(engine.id) else {
-        return Some((engine.id.to_owned(), format!("{}; {NOT_RUN}", engine.title)));
+        return Some(match state.known.outdated_row(engine) {
+            Some(outdated) => {
+                (title("old"), format!("{}: {}", outdated.verdict, state.known.no_proposal_words(engine)))
+            }
+            None => (engine.id.to_owned(), format!("{}; {NOT_RUN}", engine.title)),
+        });
     };
     let proposal = match outcome {
         Err(refusal) => return Some((title("why it has no routes"), refusal.to_string())),

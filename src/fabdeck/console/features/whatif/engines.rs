@@ -3,7 +3,7 @@
 use crate::catalogue::field::{Listing, Tone};
 use crate::catalogue::value::{FieldKind, Value};
 use crate::catalogue::view::View;
-use crate::console::model::fabric_model::{Model, ProposalState};
+use crate::console::model::fabric_model::{Model, OutdatedRow, ProposalState};
 use crate::operations::preview::engine_table as table;
 use crate::operations::preview::engine_table::{EngineField, EngineStates};
 use crate::operations::preview::whatif::EngineRow;
@@ -37,7 +37,7 @@ const VERDICT: EngineField = EngineField::new(
     "VERDICT",
     FieldKind::Text,
     "clean, or the worst defect of its routes; or how far it is: not run, waiting, running, refused; proposed: the best of \
-     all; drain first: it cannot be written while traffic flows; (old): run with other jobs than the present ones",
+     all; drain first: it cannot be written while traffic flows; (old): run with other jobs than the present ones, or before the fabric or its tables changed",
     |states, row| states.get(row.engine).map_or(Value::Missing, |words| Value::text(words)),
 )
 .status()
@@ -59,6 +59,9 @@ const PROPOSED: &str = ", proposed";
 const DRAIN_CLEAN: &str = "clean, drain first";
 const DRAIN: &str = ", drain first";
 const PROPOSED_DRAIN: &str = "proposed, drain first";
+
+/// Behind the words of an engine that has to run again.
+const OLD: &str = " (old)";
 
 const JOBS_MAX: EngineField = EngineField::new(
     "jobs_max",
@@ -109,9 +112,16 @@ impl EngineList {
     pub fn new(known: &Model) -> Self {
         let row = |engine: &Engine| match known.proposed.get(engine.id) {
             Some(ProposalState::Done { row, .. }) => row.as_ref().clone(),
-            _ => EngineRow::not_requested(engine.id),
+            _ => match known.outdated_row(engine) {
+                Some(outdated) => outdated.row.clone(),
+                None => EngineRow::not_requested(engine.id),
+            },
         };
         let mut engines = listed_engines(known);
+        let order = &known.outdated;
+        engines.sort_by_key(|engine| {
+            order.iter().position(|outdated| outdated.row.engine == engine.id).unwrap_or(order.len())
+        });
         let is_done =
             |engine: &&Engine| matches!(known.proposed.get(engine.id), Some(ProposalState::Done { .. }));
         let is_ranked = engines.iter().all(is_done);
@@ -140,6 +150,21 @@ impl EngineList {
             }
         }
         Self { rows: engines.iter().map(|engine| row(engine)).collect(), states, is_ranked }
+    }
+
+    /// The rows of engines that are done, or were before an earlier change, for the time after the fabric changes.
+    pub fn outdated_rows(&self, known: &Model) -> Vec<OutdatedRow> {
+        let is_old = |row: &&EngineRow| {
+            let is_done = matches!(known.proposed.get(row.engine), Some(ProposalState::Done { .. }));
+            is_done || known.outdated.iter().any(|outdated| outdated.row.engine == row.engine)
+        };
+        let outdated = |row: &EngineRow| {
+            let words = self.states.get(row.engine).map_or("", |words| words.trim_end_matches(OLD));
+            // What was proposed may be another engine under the new tables.
+            let verdict = words.split(", ").next().unwrap_or_default();
+            OutdatedRow { row: row.clone(), verdict: format!("{verdict}{OLD}") }
+        };
+        self.rows.iter().filter(is_old).map(outdated).collect()
     }
 
     pub fn is_ranked(&self) -> bool {
@@ -226,7 +251,7 @@ impl EngineVerdict {
 /// The verdict on an engine, in a few words.
 pub fn verdict_words(known: &Model, engine: &Engine) -> String {
     let words = match known.proposed.get(engine.id) {
-        None => return "-".to_owned(),
+        None => return known.outdated_row(engine).map_or("-", |outdated| &outdated.verdict).to_owned(),
         Some(ProposalState::Waiting) => return "waiting".to_owned(),
         Some(ProposalState::Under(_)) => return "running".to_owned(),
         Some(ProposalState::Done { .. }) => match EngineVerdict::of(known, engine) {
@@ -246,7 +271,7 @@ pub fn verdict_words(known: &Model, engine: &Engine) -> String {
     let has_jobs =
         matches!(known.proposed.get(engine.id), Some(ProposalState::Done { row, .. }) if row.jobs.is_some());
     match has_jobs && known.jobs.engines_have_other_jobs() {
-        true => format!("{words} (old)"),
+        true => format!("{words}{OLD}"),
         false => words,
     }
 }

@@ -12,7 +12,7 @@ use crate::console::features::refresh::refresh_screens;
 use crate::console::features::screens::ScreenId;
 use crate::console::model::background_task::{BackgroundTask, TaskOutcome};
 use crate::console::model::effect::Effect;
-use crate::console::model::fabric_model::Model;
+use crate::console::model::fabric_model::{Model, SNAPSHOT_CHANGED};
 use crate::console::model::state::SessionState;
 use crate::console::model::task_services::TaskServices;
 use crate::console::model::tasks::{TaskDependency, TaskId};
@@ -151,13 +151,10 @@ pub(crate) fn drop_results(state: &mut SessionState, changed: TaskDependency) ->
     state.queue.clear();
     (state.known.cost, state.known.groups) = (None, None);
     (state.known.hit, state.known.choices) = (None, None);
-    let others = if changed == TaskDependency::Snapshot {
-        "the fabric or its tables changed"
-    } else {
-        "the marks changed"
-    };
+    let others = if changed == TaskDependency::Snapshot { SNAPSHOT_CHANGED } else { "the marks changed" };
     job_lines::drop_sar_answer(&mut state.known, others);
     state.known.proposed.clear();
+    state.known.outdated.clear();
     let end = |task: TaskId| state.tasks.end(task).map(|_| Effect::Cancel(task));
     stale.into_iter().filter_map(end).collect()
 }

@@ -28,6 +28,7 @@ impl TaskOutcome for ProposalOutcome {
         let mut effects = start_next_engine(state);
         // All engines of one preview are one action.
         if !has_running_engine(state) {
+            state.known.outdated.clear();
             let (_, answered) = std::mem::take(&mut state.answered);
             effects.splice(0..0, operator_log::log_proposals(state, &answered));
         }

@@ -8,7 +8,7 @@ use super::preview_paths::PreviewPaths;
 use super::whatif_layout::{PAIRS, ROUTES, WhatifPanes, whatif_panes};
 use crate::catalogue::field::Listing;
 use crate::console::features::screen::{EnterResult, Screen};
-use crate::console::model::fabric_model::{Model, ProposalState};
+use crate::console::model::fabric_model::{Model, OutdatedRow, ProposalState};
 use crate::console::model::layout::Areas;
 use crate::console::model::panes::{BODY, PanePlan, PaneTree};
 use crate::console::model::table::Table;
@@ -66,7 +66,12 @@ impl WhatifScreen {
         self.engines = EngineList::new(known);
         self.engines_table.refresh(&self.engines.listing());
         match (was_ranked, self.engines.is_ranked()) {
-            (true, false) => self.engines_table.move_to(0),
+            (true, false) if known.outdated.is_empty() => self.engines_table.move_to(0),
+            _ if !known.outdated.is_empty() => {
+                if let Some(row) = here.and_then(|engine| self.engines.row_of(engine)) {
+                    self.engines_table.move_to_row(row);
+                }
+            }
             (false, true) if self.engines_table.cursor > 0 => {
                 if let Some(row) = here.and_then(|engine| self.engines.row_of(engine)) {
                     self.engines_table.move_to_row(row);
@@ -74,6 +79,10 @@ impl WhatifScreen {
             }
             _ => {}
         }
+    }
+
+    pub fn outdated_rows(&self, known: &Model) -> Vec<OutdatedRow> {
+        self.engines.outdated_rows(known)
     }
 
     /// The engine of a row of the list.
@@ -190,6 +199,10 @@ impl Screen for WhatifScreen {
         let done =
             |engine: &Engine| matches!(known.proposed.get(engine.id), Some(ProposalState::Done { .. }));
         self.page.is_none() && self.pane == WhatifPane::Engines && self.engine().is_some_and(done)
+    }
+
+    fn covers_list(&self) -> bool {
+        self.page.is_some()
     }
 
     fn step_out(&mut self, _: &Model) -> bool {

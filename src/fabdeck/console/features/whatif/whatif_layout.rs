@@ -82,6 +82,13 @@ pub fn whatif_panes(areas: &Areas) -> PanePlan {
     }
     let below = all.height - pairs.min(all.height);
     let victims = below.saturating_sub(border + TABLE_ROWS + reason_rows);
+    // The tour takes rows, and one of its steps is about the victims.
+    let victims = match victims {
+        rows if rows < border + VICTIMS_LEAST_ROWS && !areas.tour.is_empty() => {
+            below.saturating_sub(border + TABLE_LEAST_ROWS)
+        }
+        rows => rows,
+    };
     let victims = match victims {
         rows if rows < border + VICTIMS_LEAST_ROWS => 0,
         rows => rows.min(border + VICTIMS_MOST_ROWS),
@@ -119,7 +126,11 @@ impl WhatifPanes {
     pub fn new(areas: &Areas) -> Self {
         let [pairs, victims, map, routes] = [PAIRS, VICTIMS, MAP, ROUTES].map(|pane| areas.panes.area(pane));
         let [live, preview, changes] = [LIVE, PREVIEW, CHANGES].map(|pane| areas.panes.area(pane));
-        let (table, reasons) = routes.inside(areas.boxed).split_rows(TABLE_ROWS);
+        let inside = routes.inside(areas.boxed);
+        // On a low screen, the last engine gives way to the end of the reason.
+        let low = inside.height > TABLE_LEAST_ROWS + 1 && inside.height <= TABLE_ROWS + 2;
+        let (table, reasons) =
+            inside.split_rows(if low { inside.height.min(TABLE_ROWS + 2) - 3 } else { TABLE_ROWS });
         Self { pairs, victims, map, live, preview, changes, routes, table, reasons }
     }
 }
