@@ -167,7 +167,7 @@ fn a_watch_on_a_full_disk_reports_it_and_goes_on() {
     let source = &site.source;
     // The lines after the first blocks of the log do not fit.
     let line = format!(
-        "trap '' XFSZ; ulimit -f 8; exec {program} --source {source} --json watch --store yes --interval 10m --count 110"
+        "trap '' XFSZ; ulimit -f 10; exec {program} --source {source} --json watch --store yes --interval 10m --count 110"
     );
     let mut command = Command::new("bash");
     command.args(["-c", &line]).current_dir(site.home.path()).env("HOME", site.home.path());
