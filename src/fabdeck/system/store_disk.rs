@@ -47,7 +47,7 @@ impl FolderDisk {
     }
 
     fn open_for_appending(&mut self, name: &str) -> io::Result<&dyn OpenFile> {
-        if !self.open.as_ref().is_some_and(|(open, _)| open == name) {
+        if self.open.as_ref().is_none_or(|(open, _)| open != name) {
             let path = self.path(name);
             let is_new = LocalSystem.symlink_metadata(&path).is_err();
             let file = LocalSystem.open(&path, OpenMode::AppendOrMake)?;

@@ -166,7 +166,8 @@ impl CableHistory {
             at.problems = at.problems.saturating_add(u32::try_from(counts.problems).unwrap_or(u32::MAX));
             at.bit_error_rate = at.bit_error_rate.max(rate);
         }
-        if counts.is_event() {
+        // A counter that is read later says nothing new.
+        if downs > 0 || counts.errors > 0 || counts.problems > 0 || counts.action.is_some() {
             self.first_ms = self.first_ms.min(time_ms);
             self.last_ms = self.last_ms.max(time_ms);
         }

@@ -4,11 +4,14 @@ use super::cable_history::{CableHistory, PeriodCounts};
 use super::period::{PeriodLength, date_of_day, date_of_time, days_in_words};
 use crate::catalogue::summary::count_words;
 
+/// Picks a count of a period.
+type OfPeriod = fn(&PeriodCounts) -> u64;
+
 /// `went down 14 times in 3 weeks, first on 2026-11-02`: what the cable did in the last 90 days, and how often before. `None`
 /// where there is no more than what happens today.
 pub fn history_words(cable: &CableHistory, now_ms: i64) -> Option<String> {
     let today = PeriodLength::Day.period_at(now_ms);
-    let counts: [(u64, fn(&PeriodCounts) -> u64, [&str; 3]); 3] = [
+    let counts: [(u64, OfPeriod, [&str; 3]); 3] = [
         (cable.downs, |day| day.downs.into(), ["went down", "time", "times"]),
         (cable.errors, |day| day.errors, ["had", "error", "errors"]),
         (cable.problems, |day| day.problems.into(), ["had", "problem", "problems"]),
