@@ -198,12 +198,7 @@ fn populate(fabric: &Fabric, names: &Names, choice: RailChoice, notes: &mut Note
             });
             continue;
         }
-        let mut switches: Vec<NodeId> = fabric
-            .ports_of(id)
-            .filter_map(|(_, port)| Some(fabric.port(port.peer?).node))
-            .filter(|peer| fabric.node(*peer).is_switch())
-            .collect();
-        switches.dedup();
+        let switches = switches_at(fabric, id);
         if switches.is_empty() {
             notes.add("FN-460", file_place(), || {
                 format!("{} is cabled to no switch; left out", names.name(id))
@@ -254,6 +249,14 @@ fn populate(fabric: &Fabric, names: &Names, choice: RailChoice, notes: &mut Note
         all.hosts[at.index()].push(name);
     }
     all
+}
+
+/// The switches that the ports of an adapter are cabled to.
+fn switches_at(fabric: &Fabric, id: NodeId) -> Vec<NodeId> {
+    let peers = fabric.ports_of(id).filter_map(|(_, port)| Some(fabric.port(port.peer?).node));
+    let mut switches: Vec<NodeId> = peers.filter(|peer| fabric.node(*peer).is_switch()).collect();
+    switches.dedup();
+    switches
 }
 
 /// The switches of a host, without duplicates.

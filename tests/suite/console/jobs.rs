@@ -461,7 +461,7 @@ fn the_screen_says_which_lid_its_figures_are_of() {
         let mut driver = open_session(source);
         driver.press("8");
         let screen = text(&frame(&driver.state, &appearance("mono", ColorDepth::Sixteen)));
-        let words = "each sender uses one of up to 4 LIDs of a port, by its place\n";
+        let words = "each sender uses one of up to 4 LIDs of a port, by its path bits\n";
         assert_eq!(screen.contains(words), several, "{source}: {screen}");
         assert!(screen.contains("SIMULATED jobs"), "{screen}");
     }

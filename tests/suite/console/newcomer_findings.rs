@@ -161,7 +161,7 @@ fn the_interval_of_a_write_has_no_new_hot_spot() {
         write,
     };
     let ids = |write| -> Vec<String> {
-        let problems = request(write).run(None).problems.into_iter();
+        let problems = request(write).run(None, None).problems.into_iter();
         problems.filter(|problem| problem.kind == ProblemKind::HotSpot).map(|problem| problem.id).collect()
     };
     let write = |known: &[String]| {

@@ -276,10 +276,10 @@ mod tests {
         assert_eq!(
             drawn(&chart, (25, 4)),
             [
-                " 100┤· · · · · ┊ · · · · ",
-                "    │          ┊         ",
+                " 100┤· · · · ·┊· · · · · ",
+                "    │         ┊          ",
                 "   0┤⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀",
-                "    ╰14:25─────▲──────now"
+                "    ╰14:25────▲───────now"
             ]
         );
     }
@@ -293,7 +293,7 @@ mod tests {
             let chart = Chart { values: &values, ticks: &ticks, marks: &marks, ..PLAIN };
             drawn(&chart, (20, 3)).pop().unwrap()
         };
-        assert_eq!(row(0.5), "14:25─────i──────now");
+        assert_eq!(row(0.5), "14:25────i───────now");
         assert_eq!(row(0.82), "14:25──────────i─now", "beside the label at the end");
         assert_eq!(row(1.0), "14:25──────────i─now", "below it");
     }
@@ -308,10 +308,10 @@ mod tests {
             draw_ticks(&mut Canvas::new(&mut buffer, &theme, Symbols::UNICODE), area, &ticks, taken);
             (0..30).map(|x| buffer[(x, 0)].symbol()).collect::<String>()
         };
-        assert_eq!(row(None), "20:34        20:35    20:35:09");
+        assert_eq!(row(None), "20:34       20:35     20:35:09");
         assert_eq!(row(Some(14)), "20:34                 20:35:09");
-        assert_eq!(row(Some(24)), "20:34        20:35            ");
-        assert_eq!(row(Some(8)), "20:34        20:35    20:35:09");
+        assert_eq!(row(Some(24)), "20:34       20:35             ");
+        assert_eq!(row(Some(8)), "20:34       20:35     20:35:09");
     }
 
     #[test]
