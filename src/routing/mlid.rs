@@ -244,7 +244,9 @@ mod tests {
     #[test]
     fn every_lid_of_whole_trees_has_a_path_of_its_own_and_picked_paths_are_even() {
         // Paths over a channel by picked LIDs, least and most (section 5 of the notes on the paper's tables).
-        for (m, n, picked) in [(4, 2, (6, 6)), (4, 3, (12, 14)), (8, 2, (28, 28)), (8, 3, (112, 124))] {
+        let trees =
+            [(4, 2, (6, 6)), (4, 3, (12, 14)), (4, 4, (24, 30)), (8, 2, (28, 28)), (8, 3, (112, 124))];
+        for (m, n, picked) in trees {
             let fabric = fabric(&format!("mport,m={m},n={n}"));
             let (faults, EngineAnswer { routes, remarks, .. }) = (Faults::new(), answer(&fabric, "mlid"));
             assert!(remarks.iter().all(|remark| !remark.contains("share a path")), "{remarks:?}");

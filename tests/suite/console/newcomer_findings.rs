@@ -169,7 +169,8 @@ fn the_interval_of_a_write_has_no_new_hot_spot() {
     };
     assert!(ids(None).contains(&hot.id));
     assert!(ids(write(&[])).is_empty(), "{:?}", ids(write(&[])));
-    assert_eq!(ids(write(std::slice::from_ref(&hot.id))), [hot.id.clone()]);
+    let own = std::slice::from_ref(&hot.id);
+    assert_eq!(ids(write(own)), own);
     assert!(!request(None).is_same(&request(write(&[]))));
 }
 

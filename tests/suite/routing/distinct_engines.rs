@@ -8,8 +8,9 @@ use fabdeck_routing::Problem;
 use super::{fabric, route};
 
 /// Engines that compute tables of their own. `dfsssp` is left out: by its paper it takes the paths of `sssp`; `sar` without
-/// jobs is `dfsssp`. `dor` and `lash` both take first ports, so where no trees differ they may have the same tables.
-const ENGINES: [&str; 8] = ["minhop", "dor", "updn", "ftree", "sftree", "sssp", "lash", "nue"];
+/// jobs is `dfsssp`; `mlid` and `opt` need several LIDs, `torus2qos` a torus. `dor` and `lash` both take first ports, so
+/// where no trees differ they may have the same tables.
+const ENGINES: [&str; 9] = ["minhop", "dor", "updn", "ftree", "sftree", "dmodk", "sssp", "lash", "nue"];
 
 /// The trees of `tests/peers/kit --ci`, and large ones on which fewer starts are tried.
 fn trees() -> impl Iterator<Item = String> {
