@@ -38,4 +38,5 @@ mod tracing;
 mod traffic;
 mod victims;
 mod watch;
+pub mod watch_access;
 mod wire_rows;

@@ -1,6 +1,5 @@
 //! `watch`.
 
-use std::net::{SocketAddr, ToSocketAddrs};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -9,6 +8,7 @@ use clap::{Args, ValueEnum};
 
 use super::event_lines::EventLines;
 use super::event_outputs::{JournalEvents, ProgramEvents, SyslogEvents};
+use super::page_service::PageService;
 use super::publication::Publication;
 use crate::catalogue::exit::Exit;
 use crate::catalogue::failure::Failure;
@@ -26,8 +26,8 @@ use crate::script::commands::jobs::job_args::RecordJobsArgs;
 use crate::script::context::Context;
 use crate::script::event_line::EventFormat;
 use crate::script::json_schema::JsonSchema;
-use crate::system::http_server::HttpServer;
 use crate::system::journal_socket::{JOURNAL_SOCKET, LogSocket, SYSLOG_SOCKET};
+use crate::system::web_access::access_rules::WebAccess;
 use fabdeck_files::prometheus::MetricSet;
 
 pub const WATCH: CommandEntry = CommandEntry::new(
@@ -38,8 +38,8 @@ pub const WATCH: CommandEntry = CommandEntry::new(
      the usual exporters (and OpenMetrics, if the client accepts it), / with the list of problems, /health.json with \
      the JSON of `health`, /-/healthy and /-/ready. A scrape never waits for the fabric: each sweep makes the answers \
      once. A fabric that cannot be read is read again, and nothing old is served meanwhile. Nothing is written to the \
-     fabric. The address has to be one of this machine alone (127.0.0.1, ::1); a web server in front of it gives others \
-     access. Events and what links did are stored in the state folder, from where `events` and `ledger` list them; one watch of a \
+     fabric. The address has to be one of this machine alone (127.0.0.1, ::1), unless --web-config names a file with TLS \
+     and passwords. Events and what links did are stored in the state folder, from where `events` and `ledger` list them; one watch of a \
      fabric stores at a time. docs/monitoring has rules of alerts and dashboards.",
 )
 .needs_fabric()
@@ -48,6 +48,7 @@ pub const WATCH: CommandEntry = CommandEntry::new(
     "fabdeck --source sim:demo watch --interval 1s --count 5 --json",
     "fabdeck --source sim:demo watch --serve 127.0.0.1:9315 --interval 5s",
     "fabdeck --source umad watch --serve 127.0.0.1:9315 --slurm",
+    "fabdeck --source umad watch --serve 0.0.0.0:9315 --web-config /etc/fabdeck/web.yml",
 ])
 .runs(&CommandFunction(run))
 .assume(OptionUse::Used)
@@ -99,6 +100,10 @@ pub struct WatchServiceArgs {
     /// Store events for `events`, and what links do for `ledger`, in the state folder
     #[arg(long, value_name = "WHEN", value_enum, default_value = "auto")]
     pub store: StoreWhen,
+    /// TLS and passwords of the service: the web configuration file of Prometheus' exporters (docs/monitoring.md). With
+    /// TLS and passwords, or certificates of clients, the service may have an address that other machines reach
+    #[arg(long, value_name = "FILE", requires = "serve")]
+    pub web_config: Option<PathBuf>,
     /// Metrics of ports (default: all, above 5000 ports core)
     #[arg(long, value_name = "SET", value_enum, requires = "serve")]
     pub metrics: Option<MetricChoice>,
@@ -144,7 +149,8 @@ impl EventOutputArgs {
 }
 
 fn run(context: &mut Context<'_, '_>, args: &WatchServiceArgs) -> Result<Exit, Failure> {
-    let server = args.serve.as_deref().map(bind).transpose()?;
+    let page_service =
+        args.serve.as_deref().map(|text| PageService::open(text, args.web_config.as_deref())).transpose()?;
     let request = WatchServiceRequest {
         interval: args.interval,
         count: args.count,
@@ -156,30 +162,33 @@ fn run(context: &mut Context<'_, '_>, args: &WatchServiceArgs) -> Result<Exit, F
         MetricChoice::All => MetricSet::All,
         MetricChoice::Core => MetricSet::Core,
     });
-    let publication = server.is_some().then(|| Publication::new(set));
-    if let Some(address) = server.as_ref().and_then(|server| server.address().ok()) {
-        let serving = format!("serving http://{address}/ and http://{address}/metrics; stop with Ctrl-C");
-        context.output.print_message(&serving);
+    let publication = page_service.is_some().then(|| Publication::new(set));
+    if let Some(url) = page_service.as_ref().and_then(PageService::url) {
+        context.output.print_message(&format!("serving {url}/ and {url}/metrics; stop with Ctrl-C"));
     }
     let format = EventFormat {
         schema: "fabdeck.event/1",
         json: context.output.json,
         times: !context.options.no_times,
     };
-    let ends = server.is_none().then(|| context.outside.stop());
+    let ends = page_service.is_none().then(|| context.outside.stop());
     let lines = (!args.outputs.journald && !args.outputs.syslog).then(|| EventLines {
         out: context.output.take_stdout(),
         format,
         stop: ends,
         failed: None,
     });
-    let mut publisher =
-        WatchPublisher { publication: publication.as_ref(), lines, sinks: args.outputs.sinks() };
+    let mut publisher = WatchPublisher {
+        publication: publication.as_ref(),
+        access: page_service.as_ref().map(|service| &service.access),
+        lines,
+        sinks: args.outputs.sinks(),
+    };
     let stop = AtomicBool::new(false);
     std::thread::scope(|scope| {
-        if let (Some(server), Some(publication)) = (&server, &publication) {
+        if let (Some(service), Some(publication)) = (&page_service, &publication) {
             let stop = &stop;
-            scope.spawn(move || server.run(stop, publication));
+            scope.spawn(move || service.server.run(stop, publication, &service.access));
         }
         let ended = run_watch_service(&mut context.operation(), &request, &mut publisher);
         stop.store(true, Ordering::SeqCst);
@@ -193,6 +202,7 @@ fn run(context: &mut Context<'_, '_>, args: &WatchServiceArgs) -> Result<Exit, F
 /// Publishes to the pages of the service, and to the outputs of events.
 struct WatchPublisher<'p> {
     publication: Option<&'p Publication>,
+    access: Option<&'p WebAccess>,
     lines: Option<EventLines<'p>>,
     sinks: Vec<Box<dyn EventSink>>,
 }
@@ -222,33 +232,14 @@ impl SweepPublisher for WatchPublisher<'_> {
         }
         self.pass_on(events);
     }
+
+    fn take_messages(&mut self) -> Vec<String> {
+        self.access.map(WebAccess::take_messages).unwrap_or_default()
+    }
 }
 
 /// The list of jobs of the configuration, if it names one.
 fn configured_jobs(context: &Context<'_, '_>) -> Option<RecordedJobList> {
     let source = JobSource::default().or_configured(context.config.jobs.settings.from.as_ref());
     source.is_named().then_some(RecordedJobList { source, interval: None })
-}
-
-fn bind(text: &str) -> Result<HttpServer, Failure> {
-    let address = local_address(text)?;
-    HttpServer::bind(address).map_err(|error| {
-        let what = format!("FD-7349: {address} cannot be served: {error}; another service may use the port");
-        Failure::new(Exit::Failed, what)
-    })
-}
-
-/// The address to serve, which only processes of this machine reach.
-fn local_address(text: &str) -> Result<SocketAddr, Failure> {
-    let refused = |why: String| {
-        Failure::usage(format!(
-            "FD-7348: --serve {text}: {why}; give an address of this machine with a port, as 127.0.0.1:9315"
-        ))
-    };
-    let mut addresses = text.to_socket_addrs().map_err(|error| refused(error.to_string()))?;
-    let address = addresses.next().ok_or_else(|| refused("it has no address".to_owned()))?;
-    match address.ip().is_loopback() {
-        true => Ok(address),
-        false => Err(refused("other machines would reach it without a password".to_owned())),
-    }
 }
