@@ -39,4 +39,5 @@ mod traffic;
 mod victims;
 mod watch;
 pub mod watch_access;
+mod watch_webhook;
 mod wire_rows;

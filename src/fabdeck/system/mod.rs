@@ -11,6 +11,7 @@ pub mod deadline_stream;
 mod descriptors;
 mod format_writers;
 mod guard_process;
+pub mod http_client;
 pub mod http_server;
 pub mod journal_socket;
 mod kept_refusals;

@@ -116,9 +116,11 @@ pub fn run_watch_service(
         service.statistics.failures += 1;
         let why = failure.message.unwrap_or_default();
         operation.reporter.report_line(&format!("the fabric is read again, because {why}"));
-        let events = service.events.derive_failure(&why, now_ms());
+        // The id of an event has its time, so it is the same in the store.
+        let time_ms = now_ms();
+        let events = service.events.derive_failure(&why, time_ms);
         let stored = events.iter().map(|event| service.events.to_stored(event)).collect();
-        service.store.record_events(operation, stored, now_ms());
+        service.store.record_events(operation, stored, time_ms);
         service.statistics.unstored_events = service.store.unstored_events();
         publisher.publish_failure(&why, &service.statistics, &events);
         publisher.take_messages().iter().for_each(|line| operation.reporter.report_line(line));

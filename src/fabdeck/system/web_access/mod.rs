@@ -1,7 +1,7 @@
 //! Who may read the pages of a service: TLS and passwords, by the web configuration file that exporters share.
 
 pub mod access_rules;
-mod certificates;
+pub mod certificates;
 mod password_gate;
-mod secret_file;
+pub mod secret_file;
 mod web_config;

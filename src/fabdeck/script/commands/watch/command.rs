@@ -12,6 +12,8 @@ use super::page_service::PageService;
 use super::publication::Publication;
 use crate::catalogue::exit::Exit;
 use crate::catalogue::failure::Failure;
+use crate::operations::environment::Env;
+use crate::operations::event_store::fabric_store::FabricStore;
 use crate::operations::event_store::watch_event::WatchEvent;
 use crate::operations::jobs::list_source::JobSource;
 use crate::operations::record::job_thread::RecordedJobList;
@@ -20,6 +22,7 @@ use crate::operations::service::watch_event::EventSink;
 use crate::operations::service::watch_service::{
     ServiceStatistics, SweepPublisher, WatchServiceRequest, WatchedSweep, run_watch_service,
 };
+use crate::operations::webhook::webhook_sender::{WebhookSender, WebhookTimes};
 use crate::script::argument_values::duration;
 use crate::script::command_entry::{CommandEntry, CommandFunction, OptionUse};
 use crate::script::commands::jobs::job_args::RecordJobsArgs;
@@ -129,6 +132,13 @@ pub struct EventOutputArgs {
     /// FABDECK_KIND, FABDECK_SEVERITY, FABDECK_TEXT, FABDECK_SUBJECT, FABDECK_ELEMENTS and, as JSON, in FABDECK_EVENT
     #[arg(long, value_name = "PROGRAM")]
     pub exec: Option<PathBuf>,
+    /// Post events as JSON to this address (https:// or http://), up to 100 at a time, also those of a time when it did not
+    /// answer or the watch did not run. They wait in the store. An address with a secret belongs into the configuration
+    #[arg(long, value_name = "URL")]
+    pub webhook: Option<String>,
+    /// Certificates of the authorities that the webhook's certificate is checked against (default: those of the system)
+    #[arg(long, value_name = "FILE")]
+    pub webhook_ca: Option<PathBuf>,
 }
 
 impl EventOutputArgs {
@@ -146,17 +156,47 @@ impl EventOutputArgs {
         }
         sinks
     }
+
+    /// The webhook of the options, or that of the configuration. The latter gets no events of a simulator: its readers
+    /// would take them for those of their fabric.
+    fn webhook_sender(&self, context: &mut Context<'_, '_>) -> Result<Option<WebhookSender>, Failure> {
+        let config = &context.config.watch;
+        let ca = self.webhook_ca.as_deref().or(config.webhook_ca.as_deref());
+        if let Some(url) = &self.webhook {
+            return WebhookSender::new(url, ca, WebhookTimes::default()).map(Some);
+        }
+        if self.webhook_ca.is_some() {
+            return Err(Failure::usage("FD-7374: --webhook-ca without --webhook; give the address too"));
+        }
+        let Some(url) = &config.webhook else { return Ok(None) };
+        if context.env().named_source()?.starts_with("sim:") {
+            let line = "the webhook of the configuration gets no events of a simulator; --webhook sends them";
+            context.output.print_message(line);
+            return Ok(None);
+        }
+        WebhookSender::new(url, ca, WebhookTimes::default()).map(Some)
+    }
 }
 
 fn run(context: &mut Context<'_, '_>, args: &WatchServiceArgs) -> Result<Exit, Failure> {
     let page_service =
         args.serve.as_deref().map(|text| PageService::open(text, args.web_config.as_deref())).transpose()?;
+    let webhook = args.outputs.webhook_sender(context)?;
+    let store = match (&webhook, args.store) {
+        (None, when) => when.into(),
+        (Some(_), StoreWhen::No) => {
+            return Err(Failure::usage(
+                "FD-7372: a webhook with --store no: events wait in the store until they are delivered; leave --store out",
+            ));
+        }
+        (Some(_), _) => StoreChoice::Yes,
+    };
     let request = WatchServiceRequest {
         interval: args.interval,
         count: args.count,
         jobs: args.running_jobs.list().or_else(|| configured_jobs(context)),
         recovery: args.recovery,
-        store: args.store.into(),
+        store,
     };
     let set = args.metrics.map(|choice| match choice {
         MetricChoice::All => MetricSet::All,
@@ -183,6 +223,8 @@ fn run(context: &mut Context<'_, '_>, args: &WatchServiceArgs) -> Result<Exit, F
         access: page_service.as_ref().map(|service| &service.access),
         lines,
         sinks: args.outputs.sinks(),
+        webhook,
+        env: context.env(),
     };
     let stop = AtomicBool::new(false);
     std::thread::scope(|scope| {
@@ -205,6 +247,8 @@ struct WatchPublisher<'p> {
     access: Option<&'p WebAccess>,
     lines: Option<EventLines<'p>>,
     sinks: Vec<Box<dyn EventSink>>,
+    webhook: Option<WebhookSender>,
+    env: Env<'p>,
 }
 
 impl WatchPublisher<'_> {
@@ -224,6 +268,15 @@ impl SweepPublisher for WatchPublisher<'_> {
             publication.publish(watched);
         }
         self.pass_on(events);
+        if let Some(webhook) = &mut self.webhook {
+            let all_stored = watched.statistics.unstored_events == Some(0);
+            if !webhook.is_started()
+                && let Some(store) = FabricStore::find(self.env, watched.snapshot)
+            {
+                webhook.start(&store.folder, &store.identity.source, events);
+            }
+            webhook.receive(events, all_stored);
+        }
     }
 
     fn publish_failure(&mut self, why: &str, statistics: &ServiceStatistics, events: &[WatchEvent]) {
@@ -231,10 +284,15 @@ impl SweepPublisher for WatchPublisher<'_> {
             publication.publish_failure(why, statistics);
         }
         self.pass_on(events);
+        if let Some(webhook) = &mut self.webhook {
+            webhook.receive(events, statistics.unstored_events == Some(0));
+        }
     }
 
     fn take_messages(&mut self) -> Vec<String> {
-        self.access.map(WebAccess::take_messages).unwrap_or_default()
+        let mut messages = self.access.map(WebAccess::take_messages).unwrap_or_default();
+        messages.extend(self.webhook.iter().flat_map(WebhookSender::take_messages));
+        messages
     }
 }
 
