@@ -1,8 +1,10 @@
 //! The queue of a webhook under random failures: a receiver that does not answer, answers that do not arrive, kills, a full
 //! disk and a log that has no room. No event is lost, each has one id, and they come in their order.
 
-use std::collections::BTreeMap;
-use std::io;
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs::{self, OpenOptions};
+use std::io::{self, Write};
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -15,54 +17,54 @@ use fabdeck::system::store_disk::{FolderDisk, StoreDisk};
 use fabdeck_simulator::SimulatorRng;
 use tempfile::TempDir;
 
-const SEEDS: u64 = 40;
 const STEPS: usize = 120;
 /// Few, so that the queue falls behind.
 const MEMORY: usize = 150;
 
-/// The folder of the store. Nothing can be written to it while it is full.
+/// The folder of the store, without the waits for the disk. Nothing can be written to it while it is full.
 #[derive(Debug)]
 struct FillingDisk {
-    disk: FolderDisk,
+    folder: PathBuf,
     is_full: Arc<AtomicBool>,
 }
 
 impl FillingDisk {
-    fn write<T>(&mut self, write: impl FnOnce(&mut FolderDisk) -> io::Result<T>) -> io::Result<T> {
+    /// The path of a file to write to.
+    fn writable(&self, name: &str) -> io::Result<PathBuf> {
         match self.is_full.load(Ordering::SeqCst) {
             true => Err(io::ErrorKind::StorageFull.into()),
-            false => write(&mut self.disk),
+            false => Ok(self.folder.join(name)),
         }
     }
 }
 
 impl StoreDisk for FillingDisk {
     fn list(&self) -> io::Result<Vec<String>> {
-        self.disk.list()
+        FolderDisk::new(&self.folder).list()
     }
 
     fn read(&self, name: &str, from: u64) -> io::Result<Vec<u8>> {
-        self.disk.read(name, from)
+        FolderDisk::new(&self.folder).read(name, from)
     }
 
     fn length(&self, name: &str) -> io::Result<u64> {
-        self.disk.length(name)
+        FolderDisk::new(&self.folder).length(name)
     }
 
     fn append(&mut self, name: &str, bytes: &[u8]) -> io::Result<()> {
-        self.write(|disk| disk.append(name, bytes))
+        OpenOptions::new().create(true).append(true).open(self.writable(name)?)?.write_all(bytes)
     }
 
     fn cut(&mut self, name: &str, length: u64) -> io::Result<()> {
-        self.write(|disk| disk.cut(name, length))
+        OpenOptions::new().write(true).open(self.writable(name)?)?.set_len(length)
     }
 
     fn replace(&mut self, name: &str, bytes: &[u8]) -> io::Result<()> {
-        self.write(|disk| disk.replace(name, bytes))
+        fs::write(self.writable(name)?, bytes)
     }
 
     fn remove(&mut self, name: &str) -> io::Result<()> {
-        self.write(|disk| disk.remove(name))
+        fs::remove_file(self.writable(name)?)
     }
 }
 
@@ -78,6 +80,8 @@ struct World {
     stored: BTreeMap<String, WatchEvent>,
     /// Those that wait for room: a kill loses them.
     unstored: BTreeMap<String, WatchEvent>,
+    /// Those that a kill took.
+    vanished: BTreeSet<String>,
     received: BTreeMap<String, WatchEvent>,
     last_new: u64,
 }
@@ -88,9 +92,21 @@ impl World {
         let is_full = Arc::new(AtomicBool::new(false));
         let store = open_store(&folder, &is_full);
         let queue = open_queue(&folder, &is_full);
-        let (stored, unstored, received) = Default::default();
+        let (stored, unstored, vanished, received) = Default::default();
         let rng = SimulatorRng::new(seed);
-        Self { folder, is_full, store, queue, rng, time_ms: 1_000, stored, unstored, received, last_new: 0 }
+        Self {
+            folder,
+            is_full,
+            store,
+            queue,
+            rng,
+            time_ms: 1_000,
+            stored,
+            unstored,
+            vanished,
+            received,
+            last_new: 0,
+        }
     }
 
     fn chance(&mut self, of: u64) -> bool {
@@ -154,7 +170,7 @@ impl World {
     }
 
     fn kill(&mut self) {
-        self.unstored.clear();
+        self.vanished.extend(std::mem::take(&mut self.unstored).into_keys());
         self.last_new = 0;
         self.store = open_store(&self.folder, &self.is_full);
         self.queue = open_queue(&self.folder, &self.is_full);
@@ -167,13 +183,13 @@ impl World {
 
 fn open_store(folder: &TempDir, is_full: &Arc<AtomicBool>) -> WatchStore {
     is_full.store(false, Ordering::SeqCst);
-    let disk = FillingDisk { disk: FolderDisk::new(folder.path()), is_full: is_full.clone() };
+    let disk = FillingDisk { folder: folder.path().to_owned(), is_full: is_full.clone() };
     WatchStore::open(Box::new(disk), "store".to_owned(), LogLimits::default(), &mut |line| panic!("{line}"))
         .unwrap()
 }
 
 fn open_queue(folder: &TempDir, is_full: &Arc<AtomicBool>) -> WebhookQueue {
-    let disk = Box::new(FillingDisk { disk: FolderDisk::new(folder.path()), is_full: is_full.clone() });
+    let disk = Box::new(FillingDisk { folder: folder.path().to_owned(), is_full: is_full.clone() });
     WebhookQueue::open_on(disk, MEMORY, folder.path(), "https://receiver/", &[], &mut |line| panic!("{line}"))
         .unwrap()
 }
@@ -181,7 +197,8 @@ fn open_queue(folder: &TempDir, is_full: &Arc<AtomicBool>) -> WebhookQueue {
 #[test]
 fn no_event_is_lost_or_has_two_ids() {
     let (mut doubles, mut kills, mut fulls) = (0, 0, 0);
-    for seed in 0..SEEDS {
+    let seeds = if std::env::var("FABDECK_LONG").is_ok_and(|long| long == "1") { 1_000 } else { 12 };
+    for seed in 0..seeds {
         let mut world = World::new(seed);
         for _ in 0..STEPS {
             match world.rng.draw_below(12) {
@@ -206,8 +223,10 @@ fn no_event_is_lost_or_has_two_ids() {
         assert!(world.unstored.is_empty() && world.queue.is_empty(), "seed {seed}");
         let lost = world.stored.iter().find(|(id, event)| world.received.get(*id) != Some(event));
         assert_eq!(lost, None, "seed {seed}: it is lost");
+        let is_known = |id: &&String| world.stored.contains_key(*id) || world.vanished.contains(*id);
+        assert_eq!(world.received.keys().find(|id| !is_known(id)), None, "seed {seed}: no event has this id");
     }
-    assert!(doubles > 100 && kills > 50 && fulls > 100, "{doubles} {kills} {fulls}");
+    assert!(doubles > 30 && kills > 15 && fulls > 30, "{doubles} {kills} {fulls}");
 }
 
 /// A receiver that is new gets what happens from then on, and one whose store was deleted begins again.
