@@ -205,7 +205,7 @@ fn open_queue(folder: &TempDir, is_full: &Arc<AtomicBool>) -> WebhookQueue {
 #[test]
 fn no_event_is_lost_or_has_two_ids() {
     let (mut doubles, mut kills, mut fulls) = (0, 0, 0);
-    let seeds = if std::env::var("FABDECK_LONG").is_ok_and(|long| long == "1") { 1_000 } else { 12 };
+    let seeds = if std::env::var("FABDECK_LONG").is_ok_and(|long| long == "1") { 1_000 } else { 4 };
     for seed in 0..seeds {
         let mut world = World::new(seed);
         for _ in 0..STEPS {
@@ -235,7 +235,7 @@ fn no_event_is_lost_or_has_two_ids() {
         let is_known = |id: &&String| world.stored.contains_key(*id) || world.vanished.contains(*id);
         assert_eq!(world.received.keys().find(|id| !is_known(id)), None, "seed {seed}: no event has this id");
     }
-    assert!(doubles > 30 && kills > 15 && fulls > 30, "{doubles} {kills} {fulls}");
+    assert!(doubles > 10 && kills > 5 && fulls > 10, "{doubles} {kills} {fulls}");
 }
 
 /// A receiver that is new gets what happens from then on, and one whose store was deleted begins again.
