@@ -38,4 +38,6 @@ mod tracing;
 mod traffic;
 mod victims;
 mod watch;
+pub mod watch_access;
+mod watch_webhook;
 mod wire_rows;

@@ -8,3 +8,4 @@ mod ledger_size;
 mod memory_disk;
 mod random_kills;
 mod watched_fabric;
+mod webhook_queue;

@@ -29,3 +29,4 @@ pub mod trace;
 pub(crate) mod traffic;
 pub mod view_id;
 pub mod watch;
+pub mod webhook;

@@ -81,8 +81,8 @@ const HOTSPOT_HINT: &str =
     "[hotspots] has numbers of 0 or more: congestion, fair-share (up to 1), errors-per-hour, flaps-per-hour";
 const WIRE_HINT: &str = "[wire] has module-watch-c = 70, module-bad-c = 80 and sensor-bad-c = 100, and error rates as raw = { ndr = 1e-5 }; \
                          effective and symbol are written the same; the generations are edr, hdr and ndr";
-const WATCH_HINT: &str =
-    "[watch] has interval = \"5s\" and drift_period = \"5m\" (\"0s\" turns either off), and past_mib = 64";
+const WATCH_HINT: &str = "[watch] has interval = \"5s\" and drift_period = \"5m\" (\"0s\" turns either off), past_mib = 64, and of the command watch \
+     webhook = \"https://HOST/PATH\" and webhook_ca = \"FILE\"";
 const JOBS_HINT: &str = "[jobs] has slurm = true, with squeue = \"PROGRAM\" if PATH has none, or file = \"LIST\"; \
                          interval = \"30s\"; and hosts = [{ adapter = \"rack*-{} HCA-*\", host = \"{}\" }]";
 const RIGHTS_HINT: &str = "[rights] has lists such as confirm = [\"ada\", \"@operators\", \"1001\"]; the rights are list, \

@@ -1,7 +1,7 @@
 //! A server of pages that are ready: it answers GET and HEAD by what [`Routes`] has, one request a connection.
 //!
 //! Each connection has a thread, a bounded number of them, and a bounded time. So a client that sends nothing or reads
-//! nothing delays no other.
+//! nothing delays no other. [`WebAccess`] decides whether a connection speaks TLS and who is answered.
 
 use std::io::{self, Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
@@ -11,6 +11,10 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustls::{ServerConnection, StreamOwned};
+
+use super::deadline_stream::DeadlineStream;
+use super::web_access::access_rules::{AccessRules, WebAccess};
 
 /// Most connections at one time. Further ones are refused with status 503.
 const MAX_CONNECTIONS: usize = 64;
@@ -21,6 +25,8 @@ const MAX_LINES: usize = 64;
 /// Time for a request to arrive, and in the next constant for its answer to be taken.
 const REQUEST_TIMEOUT: Duration = Duration::from_secs(5);
 const ANSWER_TIMEOUT: Duration = Duration::from_secs(30);
+/// First byte of a connection by TLS: a record of the handshake.
+const TLS_HANDSHAKE: u8 = 22;
 /// How often the stop flag is checked.
 const STOP_CHECK: Duration = Duration::from_millis(100);
 
@@ -106,20 +112,20 @@ impl HttpServer {
     }
 
     /// Answers requests until the flag is set. Connections that are open then are answered.
-    pub fn run(&self, stop: &AtomicBool, routes: &dyn Routes) {
+    pub fn run(&self, stop: &AtomicBool, routes: &dyn Routes, access: &WebAccess) {
         let open = AtomicUsize::new(0);
         thread::scope(|scope| {
             while !stop.load(Ordering::SeqCst) {
                 let Some(stream) = self.next_connection() else { continue };
                 if open.fetch_add(1, Ordering::SeqCst) >= MAX_CONNECTIONS {
                     open.fetch_sub(1, Ordering::SeqCst);
-                    refuse(stream);
+                    refuse(stream, &access.current());
                     continue;
                 }
                 let open = &open;
                 let started = thread::Builder::new().spawn_scoped(scope, move || {
                     // A client that went away is no matter of the server's.
-                    let _ = serve(stream, routes);
+                    let _ = serve(stream, routes, &access.current());
                     open.fetch_sub(1, Ordering::SeqCst);
                 });
                 if started.is_err() {
@@ -144,27 +150,66 @@ impl HttpServer {
     }
 }
 
-/// Refuses a connection without waiting for its request.
-fn refuse(mut stream: TcpStream) {
-    let answer = HttpAnswer::text(HttpStatus::Unavailable, "too many connections; try again");
-    let _ = stream.set_nonblocking(true).and_then(|()| stream.write_all(&head_of(&answer)));
+/// Refuses a connection without waiting for its request. One by TLS is closed: its handshake would have to be waited for.
+fn refuse(mut stream: TcpStream, rules: &AccessRules) {
+    if rules.tls.is_none() {
+        let answer = HttpAnswer::text(HttpStatus::Unavailable, "too many connections; try again");
+        let _ = stream.set_nonblocking(true).and_then(|()| stream.write_all(&head_of(&answer)));
+    }
 }
 
 /// Reads a request and answers it.
-fn serve(mut stream: TcpStream, routes: &dyn Routes) -> io::Result<()> {
+fn serve(stream: TcpStream, routes: &dyn Routes, rules: &AccessRules) -> io::Result<()> {
     stream.set_nonblocking(false)?;
-    let read = read_request(&mut stream, Instant::now() + REQUEST_TIMEOUT);
-    let (answer, with_body) = match read {
-        Ok(RequestHead { request, is_head }) => (routes.answer(&request), !is_head),
+    let mut plain = DeadlineStream::new(stream, Instant::now() + REQUEST_TIMEOUT);
+    let Some(tls) = &rules.tls else {
+        let answer = |request: &HttpRequest| answer_known(request, routes, rules);
+        converse(&mut plain, DeadlineStream::set_deadline, &answer)?;
+        return plain.finish();
+    };
+    if plain.peek()? != TLS_HANDSHAKE {
+        const HINT: &str = "this port speaks TLS; write https:// in place of http://";
+        let answer = |_: &HttpRequest| HttpAnswer::text(HttpStatus::BadRequest, HINT);
+        converse(&mut plain, DeadlineStream::set_deadline, &answer)?;
+        return plain.finish();
+    }
+    let connection = ServerConnection::new(tls.clone()).map_err(io::Error::other)?;
+    let mut stream = StreamOwned::new(connection, plain);
+    let answer = |request: &HttpRequest| answer_known(request, routes, rules);
+    converse(&mut stream, |stream, until| stream.sock.set_deadline(until), &answer)?;
+    stream.conn.send_close_notify();
+    stream.flush()?;
+    stream.sock.finish()
+}
+
+/// Answers clients that the rules admit.
+fn answer_known(request: &HttpRequest, routes: &dyn Routes, rules: &AccessRules) -> HttpAnswer {
+    match rules.admits(request.authorization.as_deref()) {
+        true => routes.answer(request),
+        false => HttpAnswer::text(
+            HttpStatus::Unauthorized,
+            "give the name of a user and the password (basic auth)",
+        ),
+    }
+}
+
+/// Reads a request from a stream and writes its answer, each within its time.
+fn converse<S: Read + Write>(
+    stream: &mut S,
+    set_deadline: impl Fn(&mut S, Instant),
+    answer: &dyn Fn(&HttpRequest) -> HttpAnswer,
+) -> io::Result<()> {
+    let (answer, with_body) = match read_request(stream) {
+        Ok(RequestHead { request, is_head }) => (answer(&request), !is_head),
         Err(RequestError::Refused(status)) => (HttpAnswer::text(status, status.line()), true),
         Err(RequestError::Gone(error)) => return Err(error),
     };
-    let until = Instant::now() + ANSWER_TIMEOUT;
-    write_within(&mut stream, &head_of(&answer), until)?;
+    set_deadline(stream, Instant::now() + ANSWER_TIMEOUT);
+    stream.write_all(&head_of(&answer))?;
     if with_body {
-        write_within(&mut stream, &answer.body, until)?;
+        stream.write_all(&answer.body)?;
     }
-    stream.shutdown(std::net::Shutdown::Write)
+    stream.flush()
 }
 
 /// The status line and the headers of an answer.
@@ -188,25 +233,6 @@ fn head_of(answer: &HttpAnswer) -> Vec<u8> {
     head.into_bytes()
 }
 
-/// Writes all of it until a time, however slowly the client reads.
-fn write_within(stream: &mut TcpStream, mut bytes: &[u8], until: Instant) -> io::Result<()> {
-    while !bytes.is_empty() {
-        stream.set_write_timeout(Some(time_left(until)?))?;
-        match stream.write(bytes) {
-            Ok(0) => return Err(io::ErrorKind::WriteZero.into()),
-            Ok(written) => bytes = &bytes[written..],
-            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-            Err(error) => return Err(error),
-        }
-    }
-    Ok(())
-}
-
-fn time_left(until: Instant) -> io::Result<Duration> {
-    let left = until.saturating_duration_since(Instant::now());
-    if left.is_zero() { Err(io::ErrorKind::TimedOut.into()) } else { Ok(left) }
-}
-
 /// Why a request is not answered by the routes.
 enum RequestError {
     Refused(HttpStatus),
@@ -220,16 +246,14 @@ struct RequestHead {
 }
 
 /// Reads the head of a request. A body is not read: no route takes one.
-fn read_request(stream: &mut TcpStream, until: Instant) -> Result<RequestHead, RequestError> {
+fn read_request(stream: &mut impl Read) -> Result<RequestHead, RequestError> {
     let mut bytes = Vec::with_capacity(1024);
     let mut chunk = [0; 1024];
     loop {
-        let left = time_left(until).map_err(|_| RequestError::Refused(HttpStatus::Timeout))?;
-        stream.set_read_timeout(Some(left)).map_err(RequestError::Gone)?;
         match stream.read(&mut chunk) {
             Ok(0) => return Err(RequestError::Gone(io::ErrorKind::UnexpectedEof.into())),
             Ok(read) => bytes.extend_from_slice(&chunk[..read]),
-            Err(error) if matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut) => {
+            Err(error) if error.kind() == io::ErrorKind::TimedOut => {
                 return Err(RequestError::Refused(HttpStatus::Timeout));
             }
             Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
@@ -312,7 +336,9 @@ mod tests {
         let server = HttpServer::bind("127.0.0.1:0".parse().unwrap()).unwrap();
         let (address, stop) = (server.address().unwrap(), AtomicBool::new(false));
         thread::scope(|scope| {
-            scope.spawn(|| server.run(&stop, &Paths));
+            let access = WebAccess::load(None, false).unwrap();
+            let (server, stop) = (&server, &stop);
+            scope.spawn(move || server.run(stop, &Paths, &access));
             let done = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| work(address)));
             stop.store(true, Ordering::SeqCst);
             done.unwrap();

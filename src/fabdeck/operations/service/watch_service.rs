@@ -83,6 +83,8 @@ pub trait SweepPublisher {
     fn publish(&mut self, watched: &WatchedSweep<'_>, events: &[WatchEvent]);
     /// The fabric cannot be read, and is tried again.
     fn publish_failure(&mut self, why: &str, statistics: &ServiceStatistics, events: &[WatchEvent]);
+    /// What the user has to know of the publication, since this was asked last.
+    fn take_messages(&mut self) -> Vec<String>;
 }
 
 /// Watches the named source. It ends by the stop flag, after the wanted number of intervals, or if the first reading
@@ -114,11 +116,14 @@ pub fn run_watch_service(
         service.statistics.failures += 1;
         let why = failure.message.unwrap_or_default();
         operation.reporter.report_line(&format!("the fabric is read again, because {why}"));
-        let events = service.events.derive_failure(&why, now_ms());
+        // The id of an event has its time, so it is the same in the store.
+        let time_ms = now_ms();
+        let events = service.events.derive_failure(&why, time_ms);
         let stored = events.iter().map(|event| service.events.to_stored(event)).collect();
-        service.store.record_events(operation, stored, now_ms());
+        service.store.record_events(operation, stored, time_ms);
         service.statistics.unstored_events = service.store.unstored_events();
         publisher.publish_failure(&why, &service.statistics, &events);
+        publisher.take_messages().iter().for_each(|line| operation.reporter.report_line(line));
         if !service.wait(Instant::now() + request.interval) {
             return Ok(());
         }
@@ -288,5 +293,6 @@ impl WatchService<'_> {
         let statistics = ServiceStatistics { unstored_events, ..self.statistics.clone() };
         watched.statistics = &statistics;
         publisher.publish(&watched, &events);
+        publisher.take_messages().iter().for_each(|line| operation.reporter.report_line(line));
     }
 }

@@ -1,5 +1,6 @@
 //! `[hotspots]`, `[wire]`, `[watch]` and `[[fabric]]`.
 
+use std::path::PathBuf;
 use std::time::Duration;
 
 use serde::{Deserialize, Deserializer, de::Error};
@@ -90,6 +91,10 @@ pub struct WatchConfig {
     /// Memory for the recording of a watch, in MiB.
     #[serde(deserialize_with = "whole_number::<0, 4096, _, _>")]
     pub past_mib: Option<u64>,
+    /// Address that the command `watch` posts events to.
+    pub webhook: Option<String>,
+    /// Certificates of the authorities that its certificate is checked against.
+    pub webhook_ca: Option<PathBuf>,
 }
 
 impl ConfigTable for WatchConfig {

@@ -1,6 +1,5 @@
 //! `watch`.
 
-use std::net::{SocketAddr, ToSocketAddrs};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -9,9 +8,12 @@ use clap::{Args, ValueEnum};
 
 use super::event_lines::EventLines;
 use super::event_outputs::{JournalEvents, ProgramEvents, SyslogEvents};
+use super::page_service::PageService;
 use super::publication::Publication;
 use crate::catalogue::exit::Exit;
 use crate::catalogue::failure::Failure;
+use crate::operations::environment::Env;
+use crate::operations::event_store::fabric_store::FabricStore;
 use crate::operations::event_store::watch_event::WatchEvent;
 use crate::operations::jobs::list_source::JobSource;
 use crate::operations::record::job_thread::RecordedJobList;
@@ -20,14 +22,15 @@ use crate::operations::service::watch_event::EventSink;
 use crate::operations::service::watch_service::{
     ServiceStatistics, SweepPublisher, WatchServiceRequest, WatchedSweep, run_watch_service,
 };
+use crate::operations::webhook::webhook_sender::{WebhookSender, WebhookTimes};
 use crate::script::argument_values::duration;
 use crate::script::command_entry::{CommandEntry, CommandFunction, OptionUse};
 use crate::script::commands::jobs::job_args::RecordJobsArgs;
 use crate::script::context::Context;
 use crate::script::event_line::EventFormat;
 use crate::script::json_schema::JsonSchema;
-use crate::system::http_server::HttpServer;
 use crate::system::journal_socket::{JOURNAL_SOCKET, LogSocket, SYSLOG_SOCKET};
+use crate::system::web_access::access_rules::WebAccess;
 use fabdeck_files::prometheus::MetricSet;
 
 pub const WATCH: CommandEntry = CommandEntry::new(
@@ -38,8 +41,8 @@ pub const WATCH: CommandEntry = CommandEntry::new(
      the usual exporters (and OpenMetrics, if the client accepts it), / with the list of problems, /health.json with \
      the JSON of `health`, /-/healthy and /-/ready. A scrape never waits for the fabric: each sweep makes the answers \
      once. A fabric that cannot be read is read again, and nothing old is served meanwhile. Nothing is written to the \
-     fabric. The address has to be one of this machine alone (127.0.0.1, ::1); a web server in front of it gives others \
-     access. Events and what links did are stored in the state folder, from where `events` and `ledger` list them; one watch of a \
+     fabric. The address has to be one of this machine alone (127.0.0.1, ::1), unless --web-config names a file with TLS \
+     and passwords. Events and what links did are stored in the state folder, from where `events` and `ledger` list them; one watch of a \
      fabric stores at a time. docs/monitoring has rules of alerts and dashboards.",
 )
 .needs_fabric()
@@ -48,6 +51,7 @@ pub const WATCH: CommandEntry = CommandEntry::new(
     "fabdeck --source sim:demo watch --interval 1s --count 5 --json",
     "fabdeck --source sim:demo watch --serve 127.0.0.1:9315 --interval 5s",
     "fabdeck --source umad watch --serve 127.0.0.1:9315 --slurm",
+    "fabdeck --source umad watch --serve 0.0.0.0:9315 --web-config /etc/fabdeck/web.yml",
 ])
 .runs(&CommandFunction(run))
 .assume(OptionUse::Used)
@@ -99,6 +103,10 @@ pub struct WatchServiceArgs {
     /// Store events for `events`, and what links do for `ledger`, in the state folder
     #[arg(long, value_name = "WHEN", value_enum, default_value = "auto")]
     pub store: StoreWhen,
+    /// TLS and passwords of the service: the web configuration file of Prometheus' exporters (docs/monitoring.md). With
+    /// TLS and passwords, or certificates of clients, the service may have an address that other machines reach
+    #[arg(long, value_name = "FILE", requires = "serve")]
+    pub web_config: Option<PathBuf>,
     /// Metrics of ports (default: all, above 5000 ports core)
     #[arg(long, value_name = "SET", value_enum, requires = "serve")]
     pub metrics: Option<MetricChoice>,
@@ -124,6 +132,13 @@ pub struct EventOutputArgs {
     /// FABDECK_KIND, FABDECK_SEVERITY, FABDECK_TEXT, FABDECK_SUBJECT, FABDECK_ELEMENTS and, as JSON, in FABDECK_EVENT
     #[arg(long, value_name = "PROGRAM")]
     pub exec: Option<PathBuf>,
+    /// Post events as JSON to this address (https:// or http://), up to 100 at a time, also those of a time when it did not
+    /// answer or the watch did not run. They wait in the store. An address with a secret belongs into the configuration
+    #[arg(long, value_name = "URL")]
+    pub webhook: Option<String>,
+    /// Certificates of the authorities that the webhook's certificate is checked against (default: those of the system)
+    #[arg(long, value_name = "FILE")]
+    pub webhook_ca: Option<PathBuf>,
 }
 
 impl EventOutputArgs {
@@ -141,45 +156,81 @@ impl EventOutputArgs {
         }
         sinks
     }
+
+    /// The webhook of the options, or that of the configuration. The latter gets no events of a simulator: its readers
+    /// would take them for those of their fabric.
+    fn webhook_sender(&self, context: &mut Context<'_, '_>) -> Result<Option<WebhookSender>, Failure> {
+        let config = &context.config.watch;
+        let ca = self.webhook_ca.as_deref().or(config.webhook_ca.as_deref());
+        if let Some(url) = &self.webhook {
+            return WebhookSender::new(url, ca, WebhookTimes::default()).map(Some);
+        }
+        if self.webhook_ca.is_some() {
+            return Err(Failure::usage("FD-7374: --webhook-ca without --webhook; give the address too"));
+        }
+        let Some(url) = &config.webhook else { return Ok(None) };
+        if context.env().named_source()?.starts_with("sim:") {
+            let line = "the webhook of the configuration gets no events of a simulator; --webhook sends them";
+            context.output.print_message(line);
+            return Ok(None);
+        }
+        WebhookSender::new(url, ca, WebhookTimes::default()).map(Some)
+    }
 }
 
 fn run(context: &mut Context<'_, '_>, args: &WatchServiceArgs) -> Result<Exit, Failure> {
-    let server = args.serve.as_deref().map(bind).transpose()?;
+    let page_service =
+        args.serve.as_deref().map(|text| PageService::open(text, args.web_config.as_deref())).transpose()?;
+    let webhook = args.outputs.webhook_sender(context)?;
+    let store = match (&webhook, args.store) {
+        (None, when) => when.into(),
+        (Some(_), StoreWhen::No) => {
+            return Err(Failure::usage(
+                "FD-7372: a webhook with --store no: events wait in the store until they are delivered; leave --store out",
+            ));
+        }
+        (Some(_), _) => StoreChoice::Yes,
+    };
     let request = WatchServiceRequest {
         interval: args.interval,
         count: args.count,
         jobs: args.running_jobs.list().or_else(|| configured_jobs(context)),
         recovery: args.recovery,
-        store: args.store.into(),
+        store,
     };
     let set = args.metrics.map(|choice| match choice {
         MetricChoice::All => MetricSet::All,
         MetricChoice::Core => MetricSet::Core,
     });
-    let publication = server.is_some().then(|| Publication::new(set));
-    if let Some(address) = server.as_ref().and_then(|server| server.address().ok()) {
-        let serving = format!("serving http://{address}/ and http://{address}/metrics; stop with Ctrl-C");
-        context.output.print_message(&serving);
+    let publication = page_service.is_some().then(|| Publication::new(set));
+    if let Some(url) = page_service.as_ref().and_then(PageService::url) {
+        context.output.print_message(&format!("serving {url}/ and {url}/metrics; stop with Ctrl-C"));
     }
     let format = EventFormat {
         schema: "fabdeck.event/1",
         json: context.output.json,
         times: !context.options.no_times,
     };
-    let ends = server.is_none().then(|| context.outside.stop());
+    let ends = page_service.is_none().then(|| context.outside.stop());
     let lines = (!args.outputs.journald && !args.outputs.syslog).then(|| EventLines {
         out: context.output.take_stdout(),
         format,
         stop: ends,
         failed: None,
     });
-    let mut publisher =
-        WatchPublisher { publication: publication.as_ref(), lines, sinks: args.outputs.sinks() };
+    let mut publisher = WatchPublisher {
+        publication: publication.as_ref(),
+        access: page_service.as_ref().map(|service| &service.access),
+        lines,
+        sinks: args.outputs.sinks(),
+        webhook,
+        env: context.env(),
+    };
     let stop = AtomicBool::new(false);
     std::thread::scope(|scope| {
-        if let (Some(server), Some(publication)) = (&server, &publication) {
+        if let (Some(service), Some(publication)) = (&page_service, &publication) {
             let stop = &stop;
-            scope.spawn(move || server.run(stop, publication));
+            scope.spawn(move || service.server.run(stop, publication, &service.access));
         }
         let ended = run_watch_service(&mut context.operation(), &request, &mut publisher);
         stop.store(true, Ordering::SeqCst);
@@ -193,8 +244,11 @@ fn run(context: &mut Context<'_, '_>, args: &WatchServiceArgs) -> Result<Exit, F
 /// Publishes to the pages of the service, and to the outputs of events.
 struct WatchPublisher<'p> {
     publication: Option<&'p Publication>,
+    access: Option<&'p WebAccess>,
     lines: Option<EventLines<'p>>,
     sinks: Vec<Box<dyn EventSink>>,
+    webhook: Option<WebhookSender>,
+    env: Env<'p>,
 }
 
 impl WatchPublisher<'_> {
@@ -214,6 +268,15 @@ impl SweepPublisher for WatchPublisher<'_> {
             publication.publish(watched);
         }
         self.pass_on(events);
+        if let Some(webhook) = &mut self.webhook {
+            let all_stored = watched.statistics.unstored_events == Some(0);
+            if !webhook.is_started()
+                && let Some(store) = FabricStore::find(self.env, watched.snapshot)
+            {
+                webhook.start(&store.folder, &store.identity.source, events);
+            }
+            webhook.receive(events, all_stored);
+        }
     }
 
     fn publish_failure(&mut self, why: &str, statistics: &ServiceStatistics, events: &[WatchEvent]) {
@@ -221,6 +284,15 @@ impl SweepPublisher for WatchPublisher<'_> {
             publication.publish_failure(why, statistics);
         }
         self.pass_on(events);
+        if let Some(webhook) = &mut self.webhook {
+            webhook.receive(events, statistics.unstored_events == Some(0));
+        }
+    }
+
+    fn take_messages(&mut self) -> Vec<String> {
+        let mut messages = self.access.map(WebAccess::take_messages).unwrap_or_default();
+        messages.extend(self.webhook.iter().flat_map(WebhookSender::take_messages));
+        messages
     }
 }
 
@@ -228,27 +300,4 @@ impl SweepPublisher for WatchPublisher<'_> {
 fn configured_jobs(context: &Context<'_, '_>) -> Option<RecordedJobList> {
     let source = JobSource::default().or_configured(context.config.jobs.settings.from.as_ref());
     source.is_named().then_some(RecordedJobList { source, interval: None })
-}
-
-fn bind(text: &str) -> Result<HttpServer, Failure> {
-    let address = local_address(text)?;
-    HttpServer::bind(address).map_err(|error| {
-        let what = format!("FD-7349: {address} cannot be served: {error}; another service may use the port");
-        Failure::new(Exit::Failed, what)
-    })
-}
-
-/// The address to serve, which only processes of this machine reach.
-fn local_address(text: &str) -> Result<SocketAddr, Failure> {
-    let refused = |why: String| {
-        Failure::usage(format!(
-            "FD-7348: --serve {text}: {why}; give an address of this machine with a port, as 127.0.0.1:9315"
-        ))
-    };
-    let mut addresses = text.to_socket_addrs().map_err(|error| refused(error.to_string()))?;
-    let address = addresses.next().ok_or_else(|| refused("it has no address".to_owned()))?;
-    match address.ip().is_loopback() {
-        true => Ok(address),
-        false => Err(refused("other machines would reach it without a password".to_owned())),
-    }
 }

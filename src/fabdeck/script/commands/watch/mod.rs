@@ -3,5 +3,6 @@
 pub(crate) mod command;
 mod event_lines;
 mod event_outputs;
+mod page_service;
 mod publication;
 mod service_metrics;
