@@ -34,9 +34,12 @@ fn ask(address: &str, path: &str) -> Option<String> {
 /// Starts the service over the stage; returns it with its address.
 fn serve(stage: &Stage) -> (Running, String) {
     let mut command = stage.command(env!("CARGO_BIN_EXE_fabdeck"));
-    for home in ["HOME", "XDG_STATE_HOME", "XDG_CONFIG_HOME"] {
-        command.env(home, stage.folder.path().join("home"));
+    let home = stage.folder.path().join("home");
+    for name in ["HOME", "XDG_STATE_HOME", "XDG_CONFIG_HOME"] {
+        command.env(name, &home);
     }
+    // Events of a live fabric are stored for the whole machine otherwise, where other tests find them.
+    command.arg("--state-dir").arg(home.join("state"));
     command.args(["--source", "umad", "watch", "--serve", "127.0.0.1:0", "--interval", "1s"]);
     let mut service =
         command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();

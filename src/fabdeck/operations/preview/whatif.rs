@@ -173,9 +173,9 @@ impl Cost {
         let cut_off = digits_in_groups(critical);
         // Each text fits into one line of 80 columns.
         match critical_without_path {
-            0 => format!("{cut_off} of them are cut off under any tables{why}"),
+            0 => format!("{cut_off} pairs are cut off under any tables{why}"),
             some => {
-                format!("{cut_off} of them are cut off{why}; {} had no path before", digits_in_groups(some))
+                format!("{cut_off} pairs are cut off{why}; {} had no path before", digits_in_groups(some))
             }
         }
     }

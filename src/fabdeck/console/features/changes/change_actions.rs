@@ -90,7 +90,11 @@ pub fn find_change(state: &SessionState, named: &str) -> Result<ChangeRow, Strin
     let row = match (under, first, second) {
         (Some(row), ..) => row,
         (None, Some(row), None) => row,
-        (None, None, _) => return Err("no change is pending".to_owned()),
+        (None, None, _) => {
+            let confirmed = changes.rows().iter().rfind(|row| row.state == ChangePhase::Confirmed);
+            let undo = confirmed.map(|row| format!("; Changes (9) undoes change {}", row.number));
+            return Err(format!("no change is pending{}", undo.unwrap_or_default()));
+        }
         (None, Some(_), Some(_)) => {
             return Err("several changes are pending: put the cursor on one of them on Changes".to_owned());
         }

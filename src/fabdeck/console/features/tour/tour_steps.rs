@@ -91,7 +91,7 @@ pub const TOUR_STEPS: [TourStep; 10] = [
     },
     TourStep {
         title: "Apply one",
-        text: "{next-view} goes to the engines, {down} to one of them, and {apply} asks: what is written, who notices, what \
+        text: "tab goes to the engines, {down} to one of them, and {apply} asks: what is written, who notices, what \
                may go wrong, the way back. space acknowledges a risk, tab goes to Apply, enter writes. Only where the top \
                line says writable; {next-step} goes on without.",
         screen: None,
