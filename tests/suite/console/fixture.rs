@@ -107,3 +107,15 @@ pub fn golden(name: &str, text: &str) {
     settings.set_prepend_module_to_snapshot(false);
     settings.bind(|| insta::assert_snapshot!(name, text));
 }
+
+/// The demo with another entry in one forwarding table.
+pub fn changed_demo() -> Snapshot {
+    let mut other = look("sim:demo");
+    let node = other.fabric().switches().next().unwrap().0;
+    let mut bytes = other.observation.tables.lft(node).unwrap().bytes().to_vec();
+    let at = bytes.iter().position(|port| *port == 1).unwrap();
+    bytes[at] = 2;
+    other.observation.tables.nodes.get_mut(&node).unwrap().lft =
+        Some(fabdeck_fabric::Lft::from_entries(bytes));
+    other
+}

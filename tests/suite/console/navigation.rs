@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use super::fixture::{appearance, frame, look, open_session, text};
+use super::fixture::{appearance, changed_demo, frame, look, open_session, text};
 use super::test_session::TestSession;
 use super::test_session::{begun_task, first_task, run_alone};
 use fabdeck::catalogue::severity::Severity;
@@ -339,13 +339,7 @@ fn a_look_at_a_changed_fabric_keeps_the_place() {
 /// Paths over the same cables are those in force until the new ones are indexed.
 #[test]
 fn paths_stand_until_the_new_ones_are_known() {
-    let mut other = look("sim:demo");
-    let node = other.fabric().switches().next().unwrap().0;
-    let mut bytes = other.observation.tables.lft(node).unwrap().bytes().to_vec();
-    let at = bytes.iter().position(|port| *port == 1).unwrap();
-    bytes[at] = 2;
-    other.observation.tables.nodes.get_mut(&node).unwrap().lft =
-        Some(fabdeck_fabric::Lft::from_entries(bytes));
+    let other = changed_demo();
     let mut driver = open_session("sim:demo");
     driver.press("3 / kind=switch-switch enter U");
     let held = driver.state.known.paths.clone().unwrap();

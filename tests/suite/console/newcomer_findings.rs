@@ -4,10 +4,9 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use super::fake_changes::{FakeChanges, attestation, offer, row};
-use super::fixture::{appearance, frame, look, open_session};
+use super::fixture::{appearance, changed_demo, frame, look, open_session};
 use super::test_session::TestSession;
 use super::watches::{incast, shown, swept, watching};
-use fabdeck::catalogue::snapshot::Snapshot;
 use fabdeck::console::drawing::color_depth::{ColorDepth, contrast};
 use fabdeck::console::drawing::theme::Role;
 use fabdeck::console::event_loop::event::SessionInput;
@@ -29,18 +28,6 @@ fn sized(source: &str, width: u16, height: u16) -> TestSession {
 
 fn enter_line(driver: &mut TestSession, line: &str) {
     driver.press(":").send_input(SessionInput::Paste(line.to_owned())).press("enter");
-}
-
-/// The demo with another entry in one forwarding table.
-fn changed_demo() -> Snapshot {
-    let mut other = look("sim:demo");
-    let node = other.fabric().switches().next().unwrap().0;
-    let mut bytes = other.observation.tables.lft(node).unwrap().bytes().to_vec();
-    let at = bytes.iter().position(|port| *port == 1).unwrap();
-    bytes[at] = 2;
-    other.observation.tables.nodes.get_mut(&node).unwrap().lft =
-        Some(fabdeck_fabric::Lft::from_entries(bytes));
-    other
 }
 
 /// Results do not vanish when the tables change: they stay as old ones with the reason and the key, until they are known

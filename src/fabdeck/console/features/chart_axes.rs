@@ -21,7 +21,7 @@ use crate::console::model::state::SessionState;
 use crate::operations::watch::fabric_history::TimeWindow;
 use crate::operations::watch::port_values::{PortQuantity, port_identity};
 use fabdeck_fabric::PortId;
-use fabdeck_fabric::observe::Counter;
+use fabdeck_fabric::observe::{Counter, PortIdentity};
 
 /// Columns of the scale of a chart: four digits, and the line.
 pub const LABEL_WIDTH: u16 = 5;
@@ -68,11 +68,9 @@ pub fn worst_columns(
     plot: u16,
 ) -> Vec<Option<f64>> {
     let (window, columns) = (chart_window(&state.known, plot), usize::from(plot) * 2);
-    let of = |port: &PortId| {
-        let port = port_identity(look.fabric(), *port);
+    worst_of_ports(look, ports, |port| {
         chart_history(&state.known).port_columns(window, columns, port, quantity)
-    };
-    ports.iter().map(of).reduce(worst_of_both).unwrap_or_default()
+    })
 }
 
 /// The growth a second of an error counter over the time of all charts, the worst of the ports in each column.
@@ -84,10 +82,17 @@ pub fn counter_columns(
     plot: u16,
 ) -> Vec<Option<f64>> {
     let (window, columns) = (chart_window(&state.known, plot), usize::from(plot) * 2);
-    let of = |port: &PortId| {
-        let port = port_identity(look.fabric(), *port);
+    worst_of_ports(look, ports, |port| {
         chart_history(&state.known).counter_columns(window, columns, port, wide)
-    };
+    })
+}
+
+fn worst_of_ports(
+    look: &Snapshot,
+    ports: &[PortId],
+    columns_of: impl Fn(PortIdentity) -> Vec<Option<f64>>,
+) -> Vec<Option<f64>> {
+    let of = |port: &PortId| columns_of(port_identity(look.fabric(), *port));
     ports.iter().map(of).reduce(worst_of_both).unwrap_or_default()
 }
 
