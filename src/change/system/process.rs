@@ -20,8 +20,8 @@ impl LockHolder {
     /// The holder of a lock that could not be taken. A process in another PID namespace or on another machine is
     /// unknown.
     pub(crate) fn read_holder(file: &File) -> io::Result<Self> {
-        let locks = fs::read_to_string("/proc/locks").unwrap_or_default();
-        let Some(pid) = pid_of_lock(&locks, &file.metadata()?) else { return Ok(Self::default()) };
+        let list_locks = || fs::read_to_string("/proc/locks").unwrap_or_default();
+        let Some(pid) = find_holder(&file.metadata()?, list_locks) else { return Ok(Self::default()) };
         let status = fs::read_to_string(format!("/proc/{pid}/status")).unwrap_or_default();
         let field = |name: &str| status.lines().find_map(|line| line.strip_prefix(name)).map(str::trim);
         let uid =
@@ -60,6 +60,16 @@ pub(crate) fn stat_field(pid: u32, field: usize) -> Option<String> {
     fields.split_whitespace().nth(field).map(str::to_owned)
 }
 
+/// How often the list of locks is read before a holder counts as unknown.
+const LIST_READS: usize = 8;
+
+/// The process that the kernel lists for a locked file. The kernel hands `/proc/locks` out in pieces, and a lock that
+/// another process takes or releases between two pieces hides entries of others. So the list is read again where the
+/// file is missing.
+fn find_holder(file: &Metadata, mut list_locks: impl FnMut() -> String) -> Option<u32> {
+    (0..LIST_READS).find_map(|_| pid_of_lock(&list_locks(), file))
+}
+
 /// The process that `/proc/locks` lists for a file: `1: FLOCK  ADVISORY  WRITE 4711 fe:00:131074 0 EOF`. Overlay file
 /// systems show the device of the lower layer there, so a single lock on this inode number counts too.
 fn pid_of_lock(locks: &str, file: &Metadata) -> Option<u32> {
@@ -93,5 +103,15 @@ mod tests {
         ] {
             assert_eq!(holder.is_foreign(1000), foreign, "{holder:?}");
         }
+    }
+
+    #[test]
+    fn a_lock_that_one_reading_of_the_list_missed_is_found_by_the_next() {
+        let file = tempfile::tempfile().unwrap().metadata().unwrap();
+        let other = "1: FLOCK  ADVISORY  WRITE 17 00:00:1 0 EOF\n";
+        let listed = format!("{other}2: FLOCK  ADVISORY  WRITE 4711 ff:ff:{} 0 EOF\n", file.ino());
+        let mut lists = [other, "", &listed].into_iter().map(str::to_owned);
+        assert_eq!(find_holder(&file, || lists.next().unwrap()), Some(4711));
+        assert_eq!(find_holder(&file, || other.to_owned()), None, "another machine's");
     }
 }
