@@ -48,7 +48,7 @@ const TORI: FabricNeeds = FabricNeeds { dimensions: true, ..ANY };
 
 /// The revision of the engines. It rises with every change after which an engine makes other routes for some fabric, so that
 /// stored results of the old ones are not mistaken for those of the new ones.
-pub const ENGINE_REVISION: u32 = 1;
+pub const ENGINE_REVISION: u32 = 2;
 
 /// All engines, in the order of the program's help.
 pub static ENGINES: &[Engine] = &[

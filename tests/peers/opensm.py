@@ -5,6 +5,7 @@ import re
 import shutil
 import subprocess
 import time
+from contextlib import contextmanager
 from glob import glob
 from pathlib import Path
 
@@ -244,6 +245,37 @@ def route(net, engine, folder, most, library=None, around=AROUND_ROUTING):
         finally:
             end(process)
     return outcome(engine, folder, times, log.read_text(errors="replace") if log.exists() else "", stopped)
+
+
+@contextmanager
+def in_charge(net, engine, folder, most=120):
+    """OpenSM with an engine, resident over an ibsim; gives the environment of a program at the last host."""
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True)
+    with Simulator(net, folder) as simulator:
+        # ibsim hands datagrams of a port to one program, so each has a host of its own.
+        at = lambda host: dict(
+            os.environ, IBSIM_SOCKNAME=simulator.socket, SIM_HOST=f"H-{host}", LD_PRELOAD=umad2sim(),
+            OSM_TMP_DIR=str(folder), OSM_CACHE_DIR=str(folder),
+        )
+        manager = net.adapters[0]
+        words = [
+            program("opensm", "opensm"), "-s", "0", "-f", str(folder / "opensm.log"),
+            "-g", f"0x{int(manager, 16) + 1:x}", *words_of(engine, net, folder),
+        ]
+        with open(folder / "opensm.out", "w") as out:
+            process = subprocess.Popen(words, env=at(manager), stdout=out, stderr=out, cwd=folder)
+        try:
+            # It is master before its first sweep is done, and answers no queries until then.
+            query = [program("saquery", "infiniband-diags"), "-c"]
+            begun = time.monotonic()
+            while subprocess.run(query, env=at(net.adapters[-1]), capture_output=True).returncode:
+                if process.poll() is not None or time.monotonic() - begun > most:
+                    raise SystemExit(f"OpenSM with {engine} does not take charge: see {folder}")
+                time.sleep(0.1)
+            yield at(net.adapters[-1])
+        finally:
+            end(process)
 
 
 def outcome(engine, folder, times, log, stopped):

@@ -13,11 +13,12 @@ class Fabdeck:
     def __init__(self, program, work):
         self.program = program
         homes = ("HOME", "XDG_STATE_HOME", "XDG_CONFIG_HOME")
-        self.environment = dict(os.environ, **dict.fromkeys(homes, str(work)))
+        self.folders = dict.fromkeys(homes, str(work))
 
-    def __call__(self, *words):
+    def __call__(self, *words, environment=os.environ):
         """The answer of a command as JSON, or the words of its refusal."""
-        done = subprocess.run([self.program, *map(str, words)], env=self.environment, capture_output=True, text=True)
+        environment = dict(environment, **self.folders)
+        done = subprocess.run([self.program, *map(str, words)], env=environment, capture_output=True, text=True)
         return json.loads(done.stdout) if done.stdout.startswith("{") else done.stderr.strip()
 
 

@@ -18,9 +18,16 @@ pub(super) struct OptHost {
     pub of: usize,
 }
 
-/// The paper's k: the root of the ways up.
-fn group_root(uplinks: usize) -> usize {
-    uplinks.isqrt().max(1)
+/// The paper's k, the root of the ways up, for each number of them that leaves have.
+pub(super) fn group_roots(tree: &TwoLevels) -> Vec<usize> {
+    let mut roots: Vec<usize> = Vec::new();
+    for uplinks in tree.uplink_counts() {
+        let k = uplinks.isqrt().max(1);
+        if !roots.contains(&k) {
+            roots.push(k);
+        }
+    }
+    roots
 }
 
 /// The most hosts of a group of a leaf with `count` hosts.
@@ -29,8 +36,7 @@ fn group_size(count: usize, k: usize) -> usize {
 }
 
 /// The groups in use: those of the leaf that has most.
-pub(super) fn group_count(tree: &TwoLevels, uplinks: usize) -> usize {
-    let k = group_root(uplinks);
+pub(super) fn group_count(tree: &TwoLevels, k: usize) -> usize {
     let of_leaf = |hosts: usize| hosts.div_ceil(group_size(hosts, k));
     tree.leaves.iter().map(|leaf| of_leaf(leaf.hosts.len())).max().unwrap_or(1).max(1)
 }
@@ -56,12 +62,7 @@ pub(super) struct GroupTable<'t> {
 }
 
 impl<'t> GroupTable<'t> {
-    pub fn new(
-        tree: &'t TwoLevels,
-        uplinks: usize,
-        pulse: &dyn RouteProgress,
-    ) -> Result<Self, EngineRefusal> {
-        let k = group_root(uplinks);
+    pub fn new(tree: &'t TwoLevels, k: usize, pulse: &dyn RouteProgress) -> Result<Self, EngineRefusal> {
         let (mut hosts, mut sizes) = (Vec::new(), Vec::new());
         for (leaf, ends) in tree.leaves.iter().enumerate() {
             let (count, size) = (ends.hosts.len(), group_size(ends.hosts.len(), k));
@@ -73,7 +74,7 @@ impl<'t> GroupTable<'t> {
             }));
             sizes.push(own);
         }
-        let groups = group_count(tree, uplinks);
+        let groups = group_count(tree, k);
         let used = |plane: &usize| *plane < k * k && plane / k < groups && plane % k < groups;
         let extras: Vec<usize> = (0..tree.planes.len()).filter(|plane| !used(plane)).collect();
         let mut table = Self {
@@ -240,6 +241,11 @@ impl<'t> GroupTable<'t> {
                 self.planes[(leaf * groups + group) * self.hosts.len() + at] = plane as u16;
             }
         }
+    }
+
+    /// The hosts of the largest group: the worst permutation where no cable is missing.
+    pub fn bound(&self) -> usize {
+        self.hosts.iter().map(|host| host.of).max().unwrap_or(0)
     }
 
     /// The most flows of a permutation that these planes can put on one cable: sources or destinations, whichever are

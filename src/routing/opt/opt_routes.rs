@@ -3,13 +3,15 @@
 //!
 //! Paths go up to a top and down, so one lane has no cycle of dependencies.
 
+use std::iter;
+
 use crate::engine::{EngineAnswer, EngineRefusal, Request, RouteProgress};
 use crate::host_places::HostPlaces;
 use crate::problem::Problem;
 use crate::up_digits::{DigitTree, PathNumber, TreeLevels, lmc_advice, lmc_for};
 use fabdeck_fabric::{Lid, Lmc, PathBits, PortId, Routes};
 
-use super::group_table::{GroupTable, group_count};
+use super::group_table::{GroupTable, group_count, group_roots};
 pub use super::two_levels::ID;
 use super::two_levels::TwoLevels;
 
@@ -20,20 +22,26 @@ pub fn route(
 ) -> Result<EngineAnswer, EngineRefusal> {
     let tree = DigitTree::new(ID, problem, request, TreeLevels::Whole, pulse)?;
     let parts = TwoLevels::read(problem, &tree.places, &tree.intact_height)?;
-    let tables = parts.iter().map(|part| best_table(part, pulse)).collect::<Result<Vec<_>, _>>()?;
+    let parts: Vec<Vec<TwoLevels>> = parts
+        .into_iter()
+        .map(|part| {
+            let reordered = part.with_dead_planes_last();
+            iter::once(part).chain(reordered).collect()
+        })
+        .collect();
+    let tables = parts.iter().map(|orders| best_groups(orders, pulse)).collect::<Result<Vec<_>, _>>()?;
     refuse_small_lmc(problem, &tables)?;
     // Switches, and pairs without a way up and down, are routed as `dmodk` does.
     let mut routes = tree.route(PathNumber::Destination, pulse)?;
     let mut path_bits = PathBits::default();
     let mut remarks = vec![tree.remark.clone()];
-    for (table, worst) in &tables {
+    for PartGroups { table, worst, bound } in &tables {
         write_part(problem, table, &mut routes, pulse)?;
         for (host, port) in ports(table).enumerate() {
             path_bits.set(port, table.source_group(host) as u8);
         }
         let planes = table.tree.planes.len();
-        let bound = table.hosts.iter().map(|host| host.of).max().unwrap_or(0);
-        let is_worse = *worst > bound && !problem.faults.is_empty();
+        let is_worse = worst > bound && !problem.faults.is_empty();
         remarks.push(match is_worse {
             false => format!("{} groups of sources over {planes} ways up; worst permutation {worst}", table.groups),
             true => format!(
@@ -46,22 +54,32 @@ pub fn route(
     Ok(EngineAnswer { routes, remarks, degraded: false, fell_back: None })
 }
 
-/// The paper's k is the root of the ways up. Where leaves differ in them, the k with the lesser worst permutation.
-fn best_table<'p>(
-    part: &'p TwoLevels,
+/// The groups of a part.
+struct PartGroups<'p> {
+    table: GroupTable<'p>,
+    worst: usize,
+    /// The worst permutation if no cable were missing.
+    bound: usize,
+}
+
+/// Of the orders of the planes, and the paper's k that leaves or failures allow, the first with the least worst
+/// permutation.
+fn best_groups<'p>(
+    orders: &'p [TwoLevels],
     pulse: &dyn RouteProgress,
-) -> Result<(GroupTable<'p>, usize), EngineRefusal> {
-    let make = |uplinks: usize| {
-        let table = GroupTable::new(part, uplinks, pulse)?;
-        let worst = table.worst_permutation(pulse)?;
-        Ok::<_, EngineRefusal>((table, worst))
+) -> Result<PartGroups<'p>, EngineRefusal> {
+    let make = |order: &'p TwoLevels, k: usize| {
+        let table = GroupTable::new(order, k, pulse)?;
+        let (worst, bound) = (table.worst_permutation(pulse)?, table.bound());
+        Ok::<_, EngineRefusal>(PartGroups { table, worst, bound })
     };
-    let mut counts = part.uplink_counts().into_iter();
-    let mut best = make(counts.next().unwrap_or(1))?;
-    for uplinks in counts {
-        let next = make(uplinks)?;
-        if next.1 < best.1 {
-            best = next;
+    let mut others = orders.iter().flat_map(|order| group_roots(order).into_iter().map(move |k| (order, k)));
+    let (first, k) = others.next().unwrap_or((&orders[0], 1));
+    let mut best = make(first, k)?;
+    for (order, k) in others {
+        let next = make(order, k)?;
+        if next.worst < best.worst {
+            best = PartGroups { bound: best.bound.min(next.bound), ..next };
         }
     }
     Ok(best)
@@ -73,7 +91,7 @@ pub fn suits(problem: &Problem<'_>, height: &[u32]) -> bool {
     let lmc = |port: &PortId| u32::from(problem.fabric.port(*port).facts.lmc.value());
     parts.iter().all(|part| {
         let least = part.leaves.iter().flat_map(|leaf| &leaf.hosts).map(lmc).min().unwrap_or(0);
-        part.uplink_counts().into_iter().any(|uplinks| lmc_for(group_count(part, uplinks) as u64) <= least)
+        group_roots(part).into_iter().any(|k| lmc_for(group_count(part, k) as u64) <= least)
     })
 }
 
@@ -81,10 +99,10 @@ fn ports(table: &GroupTable<'_>) -> impl Iterator<Item = PortId> {
     table.tree.leaves.iter().flat_map(|leaf| leaf.hosts.iter().copied())
 }
 
-fn refuse_small_lmc(problem: &Problem<'_>, tables: &[(GroupTable<'_>, usize)]) -> Result<(), EngineRefusal> {
-    let needed = lmc_for(tables.iter().map(|(table, _)| table.groups).max().unwrap_or(1) as u64);
+fn refuse_small_lmc(problem: &Problem<'_>, parts: &[PartGroups<'_>]) -> Result<(), EngineRefusal> {
+    let needed = lmc_for(parts.iter().map(|part| part.table.groups).max().unwrap_or(1) as u64);
     let lmc = |port: PortId| problem.fabric.port(port).facts.lmc;
-    let least = tables.iter().flat_map(|(table, _)| ports(table)).map(lmc).min().unwrap_or_default();
+    let least = parts.iter().flat_map(|part| ports(&part.table)).map(lmc).min().unwrap_or_default();
     if u32::from(least.value()) >= needed {
         return Ok(());
     }
@@ -218,6 +236,24 @@ mod tests {
         let fabric = fabric("gft2,n=9,m=9,r=18,hosts=100,lmc=2");
         let (_, worst) = routed(&fabric, &Faults::new());
         assert!(worst.flows <= 2, "{worst:?}");
+    }
+
+    /// Nine planes have three groups a side, so one lost puts two groups on a cable (6 of 9 hosts) or leaves eight planes with
+    /// groups of five; of ten, the spare one takes the place of the lost one.
+    #[test]
+    fn a_lost_top_switch_costs_a_group_only_where_no_plane_is_spare() {
+        for (m, intact, most) in [(9, 3, 5), (10, 3, 3), (6, 5, 5), (4, 5, 9)] {
+            let fabric = fabric(&format!("gft2,n=9,m={m},r=12,lmc=2"));
+            let tops: Vec<_> = fabric.nodes().filter(|(_, node)| node.is_switch()).map(|(id, _)| id).collect();
+            let (whole, worst) = routed(&fabric, &Faults::new());
+            assert_eq!(worst.flows, intact, "{:?}", whole.remarks);
+            for top in &tops[12..] {
+                let mut faults = Faults::new();
+                faults.mark(ElementId::Node(*top));
+                let (answer, worst) = routed(&fabric, &faults);
+                assert!(worst.flows <= most, "{m}: {worst:?} {:?}", answer.remarks);
+            }
+        }
     }
 
     #[test]

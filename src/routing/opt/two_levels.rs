@@ -113,17 +113,42 @@ impl TwoLevels {
         of_top.map(|(at, _)| at).filter(move |at| self.live_cable(leaf, *at).is_some())
     }
 
-    /// The numbers of cables up that a leaf may have, without faults: the least, and the one that most leaves have.
+    /// The same tree with the planes without a live cable behind the others, so that the groups have live planes as far as
+    /// there are some. `None` where each plane has a live cable, or they are behind already.
+    pub fn with_dead_planes_last(&self) -> Option<Self> {
+        let width = self.planes.len();
+        let is_dead = |plane: &usize| !self.live.iter().skip(*plane).step_by(width).any(|live| *live);
+        let mut order: Vec<usize> = (0..width).collect();
+        order.sort_by_key(is_dead);
+        if order.is_sorted() {
+            return None;
+        }
+        let leaves = self.leaves.len();
+        let at = |leaf: usize| order.iter().map(move |plane| leaf * width + plane);
+        Some(Self {
+            leaves: self.leaves.clone(),
+            planes: order.iter().map(|plane| self.planes[*plane]).collect(),
+            cables: (0..leaves).flat_map(at).map(|at| self.cables[at]).collect(),
+            live: (0..leaves).flat_map(at).map(|at| self.live[at]).collect(),
+            reached: (0..leaves).flat_map(at).map(|at| self.reached[at]).collect(),
+        })
+    }
+
+    /// The numbers of cables up that a leaf may have: the least, and the one that most leaves have; without faults, and of
+    /// live ones where these are fewer.
     pub fn uplink_counts(&self) -> Vec<usize> {
         let width = self.planes.len().max(1);
-        let mut counts: Vec<usize> =
-            self.cables.chunks(width).map(|cables| cables.iter().flatten().count()).collect();
+        let all = self.cables.chunks(width).map(|cables| cables.iter().flatten().count());
+        let live = self.live.chunks(width).map(|cables| cables.iter().filter(|live| **live).count());
+        let mut wanted = Self::usual_counts(all.collect());
+        wanted.extend(Self::usual_counts(live.filter(|count| *count > 0).collect()));
+        wanted
+    }
+
+    fn usual_counts(mut counts: Vec<usize>) -> Vec<usize> {
         counts.sort_unstable();
         let most = counts.chunk_by(|a, b| a == b).max_by_key(|equal| (equal.len(), equal[0]));
-        let mut wanted: Vec<usize> =
-            most.map(|equal| equal[0]).into_iter().chain(counts.first().copied()).collect();
-        wanted.dedup();
-        wanted
+        most.map(|equal| equal[0]).into_iter().chain(counts.first().copied()).collect()
     }
 }
 
