@@ -244,7 +244,8 @@ mod tests {
     fn a_lost_top_switch_costs_a_group_only_where_no_plane_is_spare() {
         for (m, intact, most) in [(9, 3, 5), (10, 3, 3), (6, 5, 5), (4, 5, 9)] {
             let fabric = fabric(&format!("gft2,n=9,m={m},r=12,lmc=2"));
-            let tops: Vec<_> = fabric.nodes().filter(|(_, node)| node.is_switch()).map(|(id, _)| id).collect();
+            let tops: Vec<_> =
+                fabric.nodes().filter(|(_, node)| node.is_switch()).map(|(id, _)| id).collect();
             let (whole, worst) = routed(&fabric, &Faults::new());
             assert_eq!(worst.flows, intact, "{:?}", whole.remarks);
             for top in &tops[12..] {

@@ -76,7 +76,7 @@ static FIELDS: &[ReproductionField] = reproduction_fields! {
     ours "OURS" Text "value computed here" |(), row| row.ours.as_deref().into(),
     relation "RELATION" Text "how the two have to relate" |(), row| Value::text(&row.relation),
     verdict "VERDICT" Text "holds, differs, printed (nothing is claimed), or cannot be compared" |(), row| Value::text(row.verdict),
-    must "MUST" Flag "whether the command ends with findings where the row does not hold" |(), row| Value::Flag(row.must); on_request,
+    must "MUST" Flag "whether the command ends with findings where the row does not hold" |(), row| Value::Flag(row.must),
     sample "SAMPLE" Text "seeds and samples that a value is taken over" |(), row| row.sample.as_deref().into(); when_known,
     why "WHY" Text "why it cannot be compared, or why the difference is known" |(), row| row.why.as_deref().into(); when_known,
 };

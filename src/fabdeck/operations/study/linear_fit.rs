@@ -11,9 +11,11 @@ use crate::catalogue::view::View;
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct LinearFit {
     pub points: u64,
+    /// The largest x of a point.
+    pub farthest: f64,
     pub intercept: f64,
     pub slope: f64,
-    /// `None` where the values do not differ.
+    /// `None` where the values do not differ, and with fewer than three points, which every line explains.
     pub r2: Option<f64>,
     /// Half of the interval of 95 % around the slope; `None` with fewer than three points.
     pub slope_margin: Option<f64>,
@@ -39,9 +41,10 @@ impl LinearFit {
         let margin = |freedom: usize| student_t(freedom) * (rest / freedom as f64 / xx).sqrt();
         Some(Self {
             points: points.len() as u64,
+            farthest: points.iter().map(|(x, _)| *x).fold(f64::NEG_INFINITY, f64::max),
             intercept: mean_y - slope * mean_x,
             slope,
-            r2: (!is_constant).then(|| 1.0 - rest / yy),
+            r2: (!is_constant && points.len() > 2).then(|| 1.0 - rest / yy),
             slope_margin: points.len().checked_sub(2).filter(|freedom| *freedom > 0).map(margin),
         })
     }
@@ -77,6 +80,16 @@ pub fn student_t(freedom: usize) -> f64 {
     }
 }
 
+/// Where the line of another engine comes to lie above.
+#[derive(Clone, PartialEq, Debug)]
+pub struct FitCrossing {
+    /// The other engine, with its lanes where they differ.
+    pub engine: String,
+    pub failures: f64,
+    /// Whether that is at more failures than were measured of both: there the lines only go on.
+    pub is_extrapolated: bool,
+}
+
 /// The fit of one engine on one topology.
 #[derive(Clone, PartialEq, Debug)]
 pub struct FitRow {
@@ -91,7 +104,7 @@ pub struct FitRow {
     pub fit: LinearFit,
     /// The first engine whose line comes to lie above this one, and after how many failures: at most as many as the
     /// topology has links.
-    pub crossing: Option<(String, f64)>,
+    pub crossing: Option<FitCrossing>,
 }
 
 /// What the points of one line have in common; without the engine, what is compared: topology, pattern, message with its
@@ -125,8 +138,8 @@ pub fn fit_rows(rows: &[StudyRow]) -> Vec<FitRow> {
     let row = |(key, fit): &(LineKey, LinearFit)| {
         let ((topology, pattern, [message, shifts], load, spread), engine, lanes_asked) = key.clone();
         let others = fits.iter().filter(|(other, _)| other.0 == key.0 && other != key);
-        let crossings =
-            others.filter_map(|((_, engine, lanes), other)| Some((fit.crossing(other)?, engine, lanes)));
+        let crossings = others
+            .filter_map(|((_, engine, lanes), other)| Some((fit.crossing(other)?, engine, lanes, other)));
         let possible = most.get(topology.as_str()).copied().unwrap_or(f64::INFINITY);
         let crossings = crossings.filter(|(x, ..)| *x <= possible);
         let first = crossings.min_by(|a, b| a.0.total_cmp(&b.0));
@@ -134,7 +147,11 @@ pub fn fit_rows(rows: &[StudyRow]) -> Vec<FitRow> {
             true => engine.to_owned(),
             false => format!("{engine} ({lanes} lanes)"),
         };
-        let crossing = first.map(|(x, engine, lanes)| (name(engine, *lanes), x));
+        let crossing = first.map(|(failures, engine, lanes, other)| FitCrossing {
+            engine: name(engine, *lanes),
+            failures,
+            is_extrapolated: failures > fit.farthest.min(other.farthest),
+        });
         let load = load.map(f64::from_bits);
         FitRow { topology, pattern, message, shifts, load, spread, engine, lanes_asked, fit: *fit, crossing }
     };
@@ -231,14 +248,21 @@ static FIT_FIELDS: &[RowField] = &[
         "CROSSED BY",
         FieldKind::Text,
         "the first engine whose line comes to lie above this one",
-        |(), row| row.crossing.as_ref().map(|(engine, _)| &**engine).into(),
+        |(), row| row.crossing.as_ref().map(|crossing| &*crossing.engine).into(),
     ),
     RowField::new(
         "crossing_failures",
         "AT FAILURES",
         FieldKind::Real,
         "number of failures where the lines cross",
-        |(), row| row.crossing.as_ref().and_then(|(_, x)| six_digits(*x)).into(),
+        |(), row| row.crossing.as_ref().and_then(|crossing| six_digits(crossing.failures)).into(),
+    ),
+    RowField::new(
+        "crossing_extrapolated",
+        "EXTRAPOLATED",
+        FieldKind::Flag,
+        "whether the lines cross at more failures than were measured of both engines",
+        |(), row| row.crossing.as_ref().map(|crossing| crossing.is_extrapolated).into(),
     ),
 ];
 
@@ -275,7 +299,7 @@ mod tests {
         assert_eq!(LinearFit::through(&[(2.0, 5.0), (2.0, 6.0)]), None);
         assert_eq!(LinearFit::through(&[]), None);
         let two = LinearFit::through(&[(0.0, 1.0), (1.0, 2.0)]).unwrap();
-        assert_eq!((two.slope, two.slope_margin), (1.0, None));
+        assert_eq!((two.slope, two.slope_margin, two.r2), (1.0, None, None));
     }
 
     #[test]
@@ -302,8 +326,14 @@ mod tests {
             [row("a", 0, 10.0), row("a", 10, 0.0), row("b", 0, 6.0), row("b", 10, 6.0), row("c", 0, 1.0)];
         let fits = fit_rows(&rows);
         assert_eq!(fits.len(), 2);
-        assert_eq!(fits[0].crossing, Some(("b".to_owned(), 4.0)));
+        let crossing = |failures, is_extrapolated| {
+            Some(FitCrossing { engine: "b".to_owned(), failures, is_extrapolated })
+        };
+        assert_eq!(fits[0].crossing, crossing(4.0, false));
         assert_eq!(fits[1].crossing, None);
+        // With two failures measured, the lines cross where one of them only goes on.
+        let short = [row("a", 0, 10.0), row("a", 2, 8.0), row("b", 0, 6.0), row("b", 10, 6.0)];
+        assert_eq!(fit_rows(&short)[0].crossing, crossing(4.0, true));
         // No line crosses beyond the last link.
         let few = rows.map(|row| StudyRow { links: Some(3), ..row });
         assert_eq!(fit_rows(&few)[0].crossing, None);

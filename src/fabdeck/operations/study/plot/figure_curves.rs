@@ -6,7 +6,7 @@ use super::figure::{
 };
 use super::figure_rows::{FigureRows, MeasureKey, RowValue, distinct, failures_label, mean_of, parts};
 use super::plot_scale::plot_number;
-use crate::operations::study::linear_fit::{FitRow, fit_rows};
+use crate::operations::study::linear_fit::{FitCrossing, FitRow, fit_rows};
 use crate::operations::study::study_row::StudyRow;
 
 /// Topologies that differ in size from which on seconds are drawn over hosts.
@@ -54,8 +54,8 @@ fn fit_figure(
         let ends = [0.0, most].map(|x| (x, fit.fit.at(x)));
         curves.curves.push(FigureCurve { series: at, points, line: CurveLine::Fitted(ends) });
         remarks.push(fit_words(name, fit));
-        if let Some((_, x)) = fit.crossing.as_ref().filter(|(_, x)| *x <= most) {
-            curves.crossings.push(FigureCrossing { x: *x, y: fit.fit.at(*x) });
+        if let Some(x) = fit.crossing.as_ref().map(|crossing| crossing.failures).filter(|x| *x <= most) {
+            curves.crossings.push(FigureCrossing { x, y: fit.fit.at(x) });
         }
     }
     remarks.extend(rows.holes(part, StudyRow::throughput));
@@ -80,10 +80,16 @@ fn fit_words(name: &str, row: &FitRow) -> String {
     let margin =
         row.fit.slope_margin.map_or_else(String::new, |margin| format!(" ± {}", plot_number(margin)));
     let r2 = row.fit.r2.map_or_else(String::new, |r2| format!(", R² {r2:.2}"));
-    let crossing = row.crossing.as_ref().map_or_else(String::new, |(engine, x)| {
-        format!("; below {engine} from {} failures on", plot_number(*x))
+    let crossing = row.crossing.as_ref().map_or_else(String::new, |crossing| {
+        format!("; below {} from {} on", crossing.engine, crossing_place(crossing))
     });
     format!("{name}: {intercept} {sign} {slope}{margin} a failure{r2}{crossing}")
+}
+
+/// At how many failures lines cross, and whether these are more than were measured.
+pub fn crossing_place(crossing: &FitCrossing) -> String {
+    let beyond = if crossing.is_extrapolated { " (beyond what was measured)" } else { "" };
+    format!("{} failures{beyond}", plot_number(crossing.failures))
 }
 
 /// A value over the number of failures, as means with intervals.

@@ -2,6 +2,7 @@
 //! network.
 
 use super::figure::StudyFigure;
+use super::figure_curves::crossing_place;
 use super::figure_rows::{distinct, parts};
 use super::plot_files::StudyPlots;
 use super::plot_scale::plot_number;
@@ -137,8 +138,9 @@ fn write_fits(page: &mut HtmlWriter, fits: &[FitRow]) {
     open_table(page, &FIT_COLUMNS);
     for row in fits {
         let crossing = row.crossing.as_ref();
-        let crossing = crossing
-            .map_or_else(String::new, |(engine, x)| format!("{engine} at {} failures", plot_number(*x)));
+        let crossing = crossing.map_or_else(String::new, |crossing| {
+            format!("{} at {}", crossing.engine, crossing_place(crossing))
+        });
         write_row(
             page,
             &FIT_COLUMNS,
