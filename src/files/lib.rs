@@ -77,6 +77,7 @@ pub mod capture_format;
 pub mod study_segment;
 
 // Formats written for other programs.
+pub mod exporter_names;
 pub mod open_metrics;
 pub mod parquet_table;
 pub mod prometheus;

@@ -7,7 +7,9 @@
 use std::fmt::Write;
 
 use fabdeck_fabric::observe::{Counter, CounterKind, CounterSample, escape_unprintable};
-use fabdeck_fabric::{Fabric, Lid, Names, NodeId, NodeKind, PortId};
+use fabdeck_fabric::{Fabric, Lid, Names, NodeId, NodeKind, PortId, PortState};
+
+use crate::exporter_names::ExporterNames;
 
 /// A metric: its name after `infiniband_switch_port_` or `infiniband_hca_port_`, and its counters (narrow, 64-bit).
 struct Metric {
@@ -79,7 +81,18 @@ const CORE: &[&str] = &[
 ];
 
 pub fn write(fabric: &Fabric, names: &Names, counters: &[CounterSample], set: MetricSet) -> String {
-    let exposition = Exposition::new(fabric, names, counters);
+    write_as(fabric, names, counters, set, ExporterNames::Fabdeck)
+}
+
+/// The same with the names and values of an exporter where these are others for the same thing.
+pub fn write_as(
+    fabric: &Fabric,
+    names: &Names,
+    counters: &[CounterSample],
+    set: MetricSet,
+    exporter: ExporterNames,
+) -> String {
+    let exposition = Exposition { exporter, ..Exposition::new(fabric, names, counters) };
     let mut out = String::new();
     for family in [MetricFamily::Switch, MetricFamily::Adapter] {
         for metric in METRICS.iter().filter(|metric| set == MetricSet::All || CORE.contains(&metric.name)) {
@@ -175,25 +188,25 @@ pub fn write_node_gauges(fabric: &Fabric, names: &Names, gauges: &[NodeGauge]) -
 
 /// The exporter has one family of metrics for switches and one for adapters; routers count as adapters.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum MetricFamily {
+pub(crate) enum MetricFamily {
     Switch,
     Adapter,
 }
 
 impl MetricFamily {
-    fn of_node_kind(kind: NodeKind) -> Self {
+    pub(crate) fn of_node_kind(kind: NodeKind) -> Self {
         if kind == NodeKind::Switch { Self::Switch } else { Self::Adapter }
     }
 
     /// The word in a metric's name, which is also the label of the node's name.
-    fn label(self) -> &'static str {
+    pub(crate) fn label(self) -> &'static str {
         match self {
             Self::Switch => "switch",
             Self::Adapter => "hca",
         }
     }
 
-    fn description(self) -> &'static str {
+    pub(crate) fn description(self) -> &'static str {
         match self {
             Self::Switch => "switch",
             Self::Adapter => "HCA",
@@ -202,7 +215,7 @@ impl MetricFamily {
 }
 
 /// The port of a sample: by the GUID of its node or of itself, or by its LID.
-fn port_of(fabric: &Fabric, sample: &CounterSample) -> Option<PortId> {
+pub(crate) fn port_of(fabric: &Fabric, sample: &CounterSample) -> Option<PortId> {
     let number = sample.port?;
     let node: NodeId = match (sample.node, sample.lid) {
         (Some(guid), _) => {
@@ -219,6 +232,7 @@ struct Exposition<'a> {
     fabric: &'a Fabric,
     names: &'a Names,
     samples: Vec<(PortId, &'a CounterSample)>,
+    exporter: ExporterNames,
     /// By port: all series of a port begin with the same labels.
     labels: Vec<String>,
 }
@@ -227,7 +241,7 @@ impl<'a> Exposition<'a> {
     fn new(fabric: &'a Fabric, names: &'a Names, samples: &'a [CounterSample]) -> Self {
         let samples = samples.iter().filter_map(|sample| Some((port_of(fabric, sample)?, sample))).collect();
         let labels = fabric.ports().map(|(id, _)| port_labels(fabric, names, id)).collect();
-        Self { fabric, names, samples, labels }
+        Self { fabric, names, samples, exporter: ExporterNames::default(), labels }
     }
 
     fn family(&self, port: PortId) -> MetricFamily {
@@ -259,7 +273,11 @@ impl<'a> Exposition<'a> {
             }
         }
         let series = self.series(family, |port| readings[port.index()]);
-        let name = format!("infiniband_{}_port_{}", family.label(), metric.name);
+        let spelled = match (self.exporter, metric.name) {
+            (ExporterNames::Sckyzo, "dli_mapping_errors_total") => "dlid_mapping_errors_total",
+            (_, name) => name,
+        };
+        let name = format!("infiniband_{}_port_{spelled}", family.label());
         if !series.is_empty() {
             write_head(out, &name, &format!("Infiniband {} port {counter}", family.description()), "counter");
         }
@@ -281,9 +299,15 @@ impl<'a> Exposition<'a> {
                 write_line(out, &name, &self.labels[port.index()], u128::from(value));
             }
         };
-        gauge("state", "state (1 down, 2 init, 3 armed, 4 active)", &|port| {
-            facts(port).state.map(|state| u64::from(state.code()))
-        });
+        if self.exporter == ExporterNames::Sckyzo {
+            gauge("state", "state (1 up, 0 down)", &|port| {
+                facts(port).state.map(|state| u64::from(state == PortState::Active))
+            });
+        } else {
+            gauge("state", "state (1 down, 2 init, 3 armed, 4 active)", &|port| {
+                facts(port).state.map(|state| u64::from(state.code()))
+            });
+        }
         gauge("physical_state", "physical state (2 polling, 3 disabled, 5 link up)", &|port| {
             facts(port).physical_state.map(|state| u64::from(state.code()))
         });
@@ -312,12 +336,12 @@ impl<'a> Exposition<'a> {
     }
 }
 
-fn write_head(out: &mut String, name: &str, help: &str, kind: &str) {
+pub(crate) fn write_head(out: &mut String, name: &str, help: &str, kind: &str) {
     // Writing to a String cannot fail.
     let _ = writeln!(out, "# HELP {name} {help}\n# TYPE {name} {kind}");
 }
 
-fn write_line(out: &mut String, name: &str, labels: &str, value: u128) {
+pub(crate) fn write_line(out: &mut String, name: &str, labels: &str, value: u128) {
     let _ = writeln!(out, "{name}{{{labels}}} {value}");
 }
 

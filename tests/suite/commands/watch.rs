@@ -134,6 +134,33 @@ fn a_service_serves_metrics_health_and_a_page() {
     assert!(service.ask("/nothing", "").0.starts_with("HTTP/1.1 404"));
 }
 
+/// With the names of an exporter its dashboards and alerts work; nothing is described twice.
+#[test]
+fn names_that_only_another_exporter_has_are_served_on_request() {
+    for (exporter, own) in [
+        ("treydock", ["infiniband_hca_rate_bytes_per_second", "infiniband_exporter_collect_errors"]),
+        ("sckyzo", ["infiniband_switch_up", "infiniband_hca_port_rate_bytes_per_second"]),
+    ] {
+        let service = Service::start(&["--source", "sim:demo", "watch", "--names-of", exporter]);
+        service.until_ready(true);
+        let text = service.text("/metrics");
+        let found = families(&text);
+        let both =
+            ["infiniband_switch_info", "infiniband_hca_info", "infiniband_switch_port_rate_bytes_per_second"];
+        for name in own.into_iter().chain(both) {
+            assert!(found.get(name).is_some_and(|series| *series > 0), "{exporter}: {name}");
+        }
+        let states: BTreeSet<&str> = text
+            .lines()
+            .filter(|line| line.starts_with("infiniband_switch_port_state{"))
+            .map(|line| line.rsplit(' ').next().unwrap())
+            .collect();
+        let wanted = if exporter == "sckyzo" { ["0", "1"] } else { ["1", "4"] };
+        assert_eq!(states, BTreeSet::from(wanted), "{exporter}");
+        assert!(service.text("/metrics").contains("fabdeck_up 1"));
+    }
+}
+
 /// The names of metrics in an expression of an alert or a dashboard.
 fn metric_names(text: &str) -> BTreeSet<String> {
     let is_sign = |sign: char| sign.is_ascii_alphanumeric() || sign == '_';

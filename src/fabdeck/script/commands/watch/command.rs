@@ -9,7 +9,7 @@ use clap::{Args, ValueEnum};
 use super::event_lines::EventLines;
 use super::event_outputs::{JournalEvents, ProgramEvents, SyslogEvents};
 use super::page_service::PageService;
-use super::publication::Publication;
+use super::publication::{Publication, ServedMetrics};
 use crate::catalogue::exit::Exit;
 use crate::catalogue::failure::Failure;
 use crate::operations::environment::Env;
@@ -31,6 +31,7 @@ use crate::script::event_line::EventFormat;
 use crate::script::json_schema::JsonSchema;
 use crate::system::journal_socket::{JOURNAL_SOCKET, LogSocket, SYSLOG_SOCKET};
 use crate::system::web_access::access_rules::WebAccess;
+use fabdeck_files::exporter_names::ExporterNames;
 use fabdeck_files::prometheus::MetricSet;
 
 pub const WATCH: CommandEntry = CommandEntry::new(
@@ -65,6 +66,27 @@ pub enum MetricChoice {
     All,
     /// Data, waiting, errors and states
     Core,
+}
+
+/// The exporter whose names metrics have.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
+pub enum ExporterChoice {
+    /// The names that both exporters below have, and states as numbers
+    Fabdeck,
+    /// Those of treydock/infiniband_exporter too
+    Treydock,
+    /// Those of SckyzO/infiniband_exporter too; the state of a port is 1 or 0
+    Sckyzo,
+}
+
+impl From<ExporterChoice> for ExporterNames {
+    fn from(choice: ExporterChoice) -> Self {
+        match choice {
+            ExporterChoice::Fabdeck => Self::Fabdeck,
+            ExporterChoice::Treydock => Self::Treydock,
+            ExporterChoice::Sckyzo => Self::Sckyzo,
+        }
+    }
 }
 
 /// Whether events are stored.
@@ -110,6 +132,9 @@ pub struct WatchServiceArgs {
     /// Metrics of ports (default: all, above 5000 ports core)
     #[arg(long, value_name = "SET", value_enum, requires = "serve")]
     pub metrics: Option<MetricChoice>,
+    /// Exporter whose names metrics of devices and ports have, so that its dashboards and alerts work
+    #[arg(long, value_name = "EXPORTER", value_enum, default_value = "fabdeck")]
+    pub names_of: ExporterChoice,
     /// End after N intervals (default: until a signal). The time of a simulator then passes as fast as it is read
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     pub count: Option<u64>,
@@ -202,7 +227,8 @@ fn run(context: &mut Context<'_, '_>, args: &WatchServiceArgs) -> Result<Exit, F
         MetricChoice::All => MetricSet::All,
         MetricChoice::Core => MetricSet::Core,
     });
-    let publication = page_service.is_some().then(|| Publication::new(set));
+    let served = ServedMetrics { set, exporter: args.names_of.into() };
+    let publication = page_service.is_some().then(|| Publication::new(served));
     if let Some(url) = page_service.as_ref().and_then(PageService::url) {
         context.output.print_message(&format!("serving {url}/ and {url}/metrics; stop with Ctrl-C"));
     }

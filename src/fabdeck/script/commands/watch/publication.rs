@@ -17,8 +17,9 @@ use crate::script::commands::module_metrics::module_gauges;
 use crate::script::commands::sensor_metrics::sensor_gauges;
 use crate::script::json::ObjectHead;
 use crate::system::http_server::{HttpAnswer, HttpRequest, HttpStatus, Routes};
+use fabdeck_files::exporter_names::{Collection, ExporterNames, write_exporter};
 use fabdeck_files::open_metrics::open_metrics;
-use fabdeck_files::prometheus::{MetricSet, write, write_gauges, write_node_gauges};
+use fabdeck_files::prometheus::{MetricSet, write_as, write_gauges, write_node_gauges};
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 
@@ -88,12 +89,19 @@ pub struct Publication {
     current: Mutex<Arc<PublishedSweep>>,
     /// Forms of metrics that were asked for, which are made with each sweep.
     wanted: [AtomicBool; FORMS],
-    set: Option<MetricSet>,
+    served: ServedMetrics,
+}
+
+/// Which metrics of ports are served.
+#[derive(Clone, Copy, Debug)]
+pub struct ServedMetrics {
+    /// `None`: by the size of the fabric.
+    pub set: Option<MetricSet>,
+    pub exporter: ExporterNames,
 }
 
 impl Publication {
-    /// `set`: the metrics to serve; `None`: by the size of the fabric.
-    pub fn new(set: Option<MetricSet>) -> Self {
+    pub fn new(served: ServedMetrics) -> Self {
         let wanted = Default::default();
         let waiting = PublishedSweep {
             metrics: MetricBodies::new(write_service_metrics(&ServiceStatistics::default(), false), &wanted),
@@ -101,7 +109,7 @@ impl Publication {
             health: None,
             trouble: Some("the fabric is being read for the first time".to_owned()),
         };
-        Self { current: Mutex::new(Arc::new(waiting)), wanted, set }
+        Self { current: Mutex::new(Arc::new(waiting)), wanted, served }
     }
 
     fn lock(&self) -> MutexGuard<'_, Arc<PublishedSweep>> {
@@ -150,7 +158,7 @@ impl Routes for Publication {
 impl Publication {
     pub fn publish(&self, watched: &WatchedSweep<'_>) {
         let published = PublishedSweep {
-            metrics: MetricBodies::new(metrics_text(watched, self.set), &self.wanted),
+            metrics: MetricBodies::new(metrics_text(watched, self.served), &self.wanted),
             page: write_health_page(watched, &time_words(watched.time_ms)).into_bytes().into(),
             health: Some(health_json(watched).into()),
             trouble: None,
@@ -171,12 +179,15 @@ impl Publication {
     }
 }
 
-fn metrics_text(watched: &WatchedSweep<'_>, set: Option<MetricSet>) -> String {
+fn metrics_text(watched: &WatchedSweep<'_>, ServedMetrics { set, exporter }: ServedMetrics) -> String {
     let (look, fabric) = (watched.snapshot, watched.snapshot.fabric());
     let usual = if watched.report.checks.ports > MANY_PORTS { MetricSet::Core } else { MetricSet::All };
     let mut text = write_service_metrics(watched.statistics, true);
     text += &write_fabric_metrics(watched);
-    text += &write(fabric, &look.names, &watched.sweep.samples, set.unwrap_or(usual));
+    let counters = &watched.sweep.samples;
+    text += &write_as(fabric, &look.names, counters, set.unwrap_or(usual), exporter);
+    let collection = Collection { counters, seconds: watched.sweep.took.as_secs_f64() };
+    text += &write_exporter(fabric, &look.names, exporter, &collection);
     text += &write_gauges(fabric, &look.names, &rate_gauges(watched.rates));
     text += &write_gauges(fabric, &look.names, &module_gauges(look));
     text += &write_node_gauges(fabric, &look.names, &sensor_gauges(look));
