@@ -338,14 +338,6 @@ fn faulty_torus(run: &HeadlineRun<'_>) -> HeadlineRows {
     Ok(rows)
 }
 
-/// The value of an engine's cells, for headlines of chapter 6.
-pub fn throughput_of(cells: &[StudyRow], engine: &str, lanes: Option<u64>) -> Option<f64> {
-    let own = cells
-        .iter()
-        .filter(|cell| cell.engine == engine && lanes.is_none_or(|lanes| cell.lanes_asked == lanes));
-    mean(own.filter_map(StudyRow::throughput))
-}
-
 /// Makes sure that a part of a study has cells.
 pub fn cells_or_failure(cells: Vec<StudyRow>, what: &str) -> Result<Vec<StudyRow>, HeadlineStop> {
     match cells.is_empty() {
