@@ -3,6 +3,7 @@
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
+use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
@@ -79,6 +80,10 @@ fn start_prometheus(folder: &Path, service: &str) -> (Running, String) {
     let config = config
         .replace("127.0.0.1:9315", service)
         .replace("scrape_interval: 30s", "scrape_interval: 1s\n  evaluation_interval: 1s");
+    run_prometheus(folder, &config)
+}
+
+fn run_prometheus(folder: &Path, config: &str) -> (Running, String) {
     std::fs::write(folder.join("prometheus.yml"), config).unwrap();
     let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
     let address = format!("127.0.0.1:{port}");
@@ -142,4 +147,75 @@ fn prometheus_reads_the_service_and_raises_its_alerts() {
             .any(|(name, _)| name == "FabricCriticalProblem" || name == "FabricLostPairs")
             .then_some(())
     });
+}
+
+/// Scrapes over TLS with the right and with a wrong password, of metrics with the names of another exporter.
+const OVER_TLS: &str = "
+global:
+  scrape_interval: 1s
+scrape_configs:
+  - job_name: open
+    scheme: https
+    tls_config: {ca_file: server.crt}
+    basic_auth: {username: ada, password: lovelace}
+    static_configs: [{targets: [SERVICE]}]
+  - job_name: closed
+    scheme: https
+    tls_config: {ca_file: server.crt}
+    basic_auth: {username: ada, password: babbage}
+    static_configs: [{targets: [SERVICE]}]
+";
+
+#[test]
+fn prometheus_reads_the_service_over_tls_with_the_right_password_alone() {
+    let folder = tempfile::tempdir().unwrap();
+    let write = |name: &str, text: &str| {
+        std::fs::write(folder.path().join(name), text).unwrap();
+        std::fs::set_permissions(folder.path().join(name), PermissionsExt::from_mode(0o600)).unwrap();
+    };
+    let server = rcgen::generate_simple_self_signed(vec!["127.0.0.1".to_owned()]).unwrap();
+    write("server.crt", &server.cert.pem());
+    write("server.key", &server.signing_key.serialize_pem());
+    let hash = bcrypt::hash("lovelace", 4).unwrap();
+    write(
+        "web.yml",
+        &format!(
+            "tls_server_config: {{cert_file: server.crt, key_file: server.key}}\nbasic_auth_users:\n  ada: {hash}\n"
+        ),
+    );
+    let serve = |names: &str| {
+        let mut service = Command::new(env!("CARGO_BIN_EXE_fabdeck"))
+            .envs(["HOME", "XDG_STATE_HOME", "XDG_CONFIG_HOME"].map(|name| (name, folder.path())))
+            .args(["--source", "sim:demo", "watch", "--interval", "1s", "--store", "no", "--names-of", names])
+            .args(["--serve", "127.0.0.1:0"])
+            .args((names == "sckyzo").then_some(["--web-config", "web.yml"]).into_iter().flatten())
+            .current_dir(folder.path())
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let mut line = String::new();
+        BufReader::new(service.stderr.take().unwrap()).read_line(&mut line).unwrap();
+        let address = line.split_once("://").and_then(|(_, rest)| rest.split_once('/')).expect(&line).0;
+        (Running(service), address.to_owned())
+    };
+    let (_service, address) = serve("sckyzo");
+    let (_prometheus, prometheus) =
+        run_prometheus(folder.path(), &OVER_TLS.replace("SERVICE", &format!("\"{address}\"")));
+    let mut up = until("Prometheus does not scrape", || {
+        let up = query(&prometheus, "up", "job");
+        (up.len() == 2 && up.iter().any(|(_, value)| *value > 0.0)).then_some(up)
+    });
+    up.sort_by(|a, b| a.0.cmp(&b.0));
+    assert_eq!(up, [("closed".to_owned(), 0.0), ("open".to_owned(), 1.0)]);
+    let switches = query(&prometheus, "infiniband_switch_up", "job");
+    assert!(
+        switches.len() > 1 && switches.iter().all(|(job, up)| job == "open" && *up == 1.0),
+        "{switches:?}"
+    );
+
+    let (_service, address) = serve("treydock");
+    until("the service is not ready", || ask(&address, "/-/ready")?.contains("is ready").then_some(()));
+    promtool(&["check", "metrics"], &ask(&address, "/metrics").unwrap());
 }

@@ -212,17 +212,38 @@ fn serve(site: &Site, socket: &Path) -> Running {
 }
 
 /// A story in which two cables go down eight times each, from a time on.
-fn flapping_story(from_ms: u64) -> String {
-    let flaps = |port: &'static str, at: u64| {
-        (0..8).flat_map(move |flap| {
-            let at = at + flap * 180;
-            [(at, format!("{at}ms down {port}\n")), (at + 90, format!("{}ms up {port}\n", at + 90))]
-        })
-    };
-    let mut lines: Vec<(u64, String)> =
-        flaps("leaf0/4", from_ms).chain(flaps("leaf2/5", from_ms + 70)).collect();
-    lines.sort();
-    lines.into_iter().map(|(_, line)| line).collect()
+/// Two links that flap.
+#[derive(Clone, Copy)]
+struct FlapPlan {
+    from_ms: u64,
+    flaps: u64,
+    every_ms: u64,
+}
+
+impl FlapPlan {
+    fn story(self) -> String {
+        let Self { from_ms, flaps: count, every_ms } = self;
+        let flaps = |port: &'static str, at: u64| {
+            (0..count).flat_map(move |flap| {
+                let (at, up) = (at + flap * every_ms, at + flap * every_ms + every_ms / 2);
+                [(at, format!("{at}ms down {port}\n")), (up, format!("{up}ms up {port}\n"))]
+            })
+        };
+        let mut lines: Vec<(u64, String)> =
+            flaps("leaf0/4", from_ms).chain(flaps("leaf2/5", from_ms + every_ms * 7 / 18)).collect();
+        lines.sort();
+        lines.into_iter().map(|(_, line)| line).collect()
+    }
+
+    /// When the last flap is over.
+    fn end(self) -> Duration {
+        Duration::from_millis(self.from_ms + self.flaps * self.every_ms + self.every_ms)
+    }
+
+    /// How long a watch runs before it is killed.
+    fn life(self, kills: u64) -> Duration {
+        Duration::from_millis(self.every_ms * (90 + kills * 37 % 200) / 180)
+    }
 }
 
 /// Links flap while the watch is killed and started again: each time that a link went down is in the ledger once, and the
@@ -230,13 +251,22 @@ fn flapping_story(from_ms: u64) -> String {
 #[test]
 fn a_watch_that_is_killed_again_and_again_knows_every_flap() {
     // A machine that is busy may need longer until the first watch has read the fabric.
-    let done = [1500, 5000, 20_000].into_iter().any(watch_killed_over_story);
+    let plan = |from_ms| FlapPlan { from_ms, flaps: 8, every_ms: 180 };
+    let done = [1500, 5000, 20_000].into_iter().any(|from_ms| watch_killed_over_story(plan(from_ms)));
     assert!(done, "no watch was fast enough");
 }
 
+/// The same over most of an hour, with `FABDECK_LONG=1`: a part of `tests/run --long` takes 60 minutes at most.
+#[test]
+fn a_watch_that_is_killed_for_an_hour_knows_every_flap() {
+    if std::env::var("FABDECK_LONG").is_ok_and(|long| long == "1") {
+        assert!(watch_killed_over_story(FlapPlan { from_ms: 20_000, flaps: 170, every_ms: 20_000 }));
+    }
+}
+
 /// Returns false if the first watch had not read the fabric when the story began.
-fn watch_killed_over_story(from_ms: u64) -> bool {
-    let site = Site::new(&flapping_story(from_ms));
+fn watch_killed_over_story(plan: FlapPlan) -> bool {
+    let site = Site::new(&plan.story());
     let socket = site.home.path().join("fabric.sock");
     let begun = Instant::now();
     let _server = serve(&site, &socket);
@@ -255,12 +285,12 @@ fn watch_killed_over_story(from_ms: u64) -> bool {
         assert!(begun.elapsed() < PATIENCE, "nothing is stored");
         std::thread::sleep(Duration::from_millis(5));
     }
-    if begun.elapsed() + Duration::from_millis(100) > Duration::from_millis(from_ms) {
+    if begun.elapsed() + Duration::from_millis(100) > Duration::from_millis(plan.from_ms) {
         return false;
     }
     let mut kills = 0;
-    while begun.elapsed() < Duration::from_millis(from_ms + 1600) {
-        std::thread::sleep(Duration::from_millis(90 + kills * 37 % 200));
+    while begun.elapsed() < plan.end() {
+        std::thread::sleep(plan.life(kills));
         drop(running);
         kills += 1;
         running = watch();
@@ -270,11 +300,11 @@ fn watch_killed_over_story(from_ms: u64) -> bool {
         let rows = ledger["rows"].as_array().unwrap();
         rows.iter().map(|row| row["downs"].as_u64().unwrap()).collect::<Vec<u64>>()
     };
-    while downs().iter().sum::<u64>() < 16 {
-        assert!(begun.elapsed() < PATIENCE, "after {kills} kills: {:?}", downs());
+    while downs().iter().sum::<u64>() < 2 * plan.flaps {
+        assert!(begun.elapsed() < plan.end() + PATIENCE, "after {kills} kills: {:?}", downs());
         std::thread::sleep(Duration::from_millis(100));
     }
-    assert_eq!(downs(), [8, 8], "after {kills} kills");
+    assert_eq!(downs(), [plan.flaps; 2], "after {kills} kills");
     // A second watch goes on without the store, and names the first one.
     let second = site.run(&["--source", &source, "watch", "--interval", "50ms", "--count", "1"]);
     let message = String::from_utf8(second.stderr).unwrap();
