@@ -39,5 +39,6 @@ mod traffic;
 mod victims;
 mod watch;
 pub mod watch_access;
+mod watch_service_manager;
 mod watch_webhook;
 mod wire_rows;
