@@ -30,7 +30,11 @@ fn play(part: &str, prepare: impl Fn(&Stage, &Fabric, &mut Command)) -> [Vec<Str
 fn play_with(library: &str, part: &str, prepare: impl Fn(&Stage, &Fabric, &mut Command)) -> Vec<String> {
     let fabric = ibsim::fabric(FABRIC);
     let stage = Stage::play(&fabric);
-    let mut command = stage.command(std::env::current_exe().unwrap());
+    let program = std::env::current_exe().unwrap();
+    let mut command = match library {
+        "none" => stage.command_without_library(program),
+        _ => stage.command(program),
+    };
     command.args(["--exact", "adapters::played", "--nocapture"]).env(PART, part).env(LIBRARY, library);
     prepare(&stage, &fabric, &mut command);
     tool_lines(ibsim::finish(command))
@@ -252,7 +256,11 @@ fn commands_read_a_fabric_without_libibumad() {
     let run = |library: &str, args: &[&str]| {
         let config = home.join(format!("{library}.toml"));
         std::fs::write(&config, format!("source = \"umad\"\nmad-library = \"{library}\"\n")).unwrap();
-        let mut command = stage.command(env!("CARGO_BIN_EXE_fabdeck"));
+        let program = env!("CARGO_BIN_EXE_fabdeck");
+        let mut command = match library {
+            "none" => stage.command_without_library(program),
+            _ => stage.command(program),
+        };
         for name in ["HOME", "XDG_STATE_HOME", "XDG_CONFIG_HOME"] {
             command.env(name, &home);
         }

@@ -105,10 +105,10 @@ impl KernelFile {
         check(unsafe { libc::ioctl(self.0, UNREGISTER_AGENT as _, &raw mut agent) }).map(drop)
     }
 
-    /// Sends a packet with so many bytes of data.
+    /// Sends a packet with this number of bytes of data.
     pub fn write(&self, packet: &RawPacket, data_bytes: usize) -> io::Result<()> {
         let bytes = size_of::<Envelope>() + data_bytes.min(MAX_DATA_BYTES);
-        // SAFETY: the packet has at least so many bytes, without padding.
+        // SAFETY: the packet has at least this number of bytes, without padding.
         let written = unsafe { libc::write(self.0, (&raw const *packet).cast(), bytes) };
         match usize::try_from(written) {
             Ok(written) if written == bytes => Ok(()),
@@ -119,13 +119,18 @@ impl KernelFile {
 
     /// Reads a packet, and returns the number of bytes of its data.
     pub fn read(&self, packet: &mut RawPacket) -> io::Result<usize> {
-        // SAFETY: the packet has so many bytes, and any bytes are a packet.
+        // SAFETY: the packet has this size, and any bytes are a packet.
         let read = unsafe { libc::read(self.0, (&raw mut *packet).cast(), size_of::<RawPacket>()) };
-        let read = usize::try_from(read).map_err(|_| io::Error::last_os_error())?;
+        let read = match read {
+            0.. => read.cast_unsigned(),
+            -1 => return Err(io::Error::last_os_error()),
+            // ibsim's library returns the negative number of the error instead, and leaves errno as it was.
+            _ => return Err(io::Error::from_raw_os_error(i32::try_from(read.unsigned_abs()).unwrap_or(i32::MAX))),
+        };
         read.checked_sub(size_of::<Envelope>()).ok_or_else(|| io::ErrorKind::UnexpectedEof.into())
     }
 
-    /// Waits until a packet can be read, or for so many milliseconds.
+    /// Waits until a packet can be read, at most for `wait_ms`.
     pub fn wait(&self, wait_ms: c_int) {
         let mut wanted = libc::pollfd { fd: self.0, events: libc::POLLIN, revents: 0 };
         // SAFETY: there is one entry, as stated, and it lives as long as the call.

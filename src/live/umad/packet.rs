@@ -57,7 +57,7 @@ impl RawPacket {
         data.copy_from_slice(mad);
     }
 
-    /// The packet that was read, with so many bytes behind its header.
+    /// The packet that was read; `length`: bytes behind its header.
     pub fn received(&self, length: usize) -> ReceivedPacket<'_> {
         let envelope = &self.envelope;
         ReceivedPacket {
