@@ -238,9 +238,11 @@ fn a_machine_without_the_library_is_read_without_it() {
     assert_eq!(tool_lines(ibsim::finish(list)), machine.list());
     // Where the library is asked for, its package is named.
     let said = machine.open_with("libibumad", None, None, &[without]);
-    for part in
-        ["FD-4201: libibumad.so.3 cannot be loaded", "cannot open shared object", "apt-get install libibumad3"]
-    {
+    for part in [
+        "FD-4201: libibumad.so.3 cannot be loaded",
+        "cannot open shared object",
+        "apt-get install libibumad3",
+    ] {
         assert!(said[0].contains(part), "{said:?}");
     }
 }

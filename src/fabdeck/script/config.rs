@@ -307,7 +307,10 @@ mod tests {
             ("[keys]\nmark = \"f\"\nplan = [1]", "c.toml:3: FD-7108: 'keys.plan'"),
             ("\nascii = 1", "c.toml:2: FD-7109: 'ascii'"),
             ("themes = []", "c.toml:1: FD-7110: 'themes'"),
-            ("mad-library = \"libc\"", "c.toml:1: FD-7120: 'mad-library': 'libc' is no library for adapters; write"),
+            (
+                "mad-library = \"libc\"",
+                "c.toml:1: FD-7120: 'mad-library': 'libc' is no library for adapters; write",
+            ),
             ("slow-line = \"yes\"", "c.toml:1: FD-7118: 'slow-line'"),
             ("watch.past_mib = 4097", "c.toml:1: FD-7112: 'watch.past_mib'"),
             ("[watch]\ninterval = \"1s\"\npast-mib = 1", "c.toml:3: FD-7112: 'watch.past-mib': unknown key"),

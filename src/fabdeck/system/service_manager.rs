@@ -94,7 +94,9 @@ mod tests {
 
     fn received(socket: &UnixDatagram) -> Vec<String> {
         let mut room = [0; 256];
-        let next = || socket.recv(&mut room).ok().map(|length| String::from_utf8_lossy(&room[..length]).into_owned());
+        let next = || {
+            socket.recv(&mut room).ok().map(|length| String::from_utf8_lossy(&room[..length]).into_owned())
+        };
         std::iter::from_fn(next).collect()
     }
 
@@ -125,7 +127,8 @@ mod tests {
     fn the_watchdog_of_another_process_gets_no_sign_of_life() {
         let (socket, address) = listen("watchdog");
         for (owner, signs) in [("7", 1), ("8", 0)] {
-            let of = [("NOTIFY_SOCKET", address.as_str()), ("WATCHDOG_USEC", "1000"), ("WATCHDOG_PID", owner)];
+            let of =
+                [("NOTIFY_SOCKET", address.as_str()), ("WATCHDOG_USEC", "1000"), ("WATCHDOG_PID", owner)];
             manager(&of).report_alive();
             assert_eq!(received(&socket).len(), signs, "{owner}");
         }

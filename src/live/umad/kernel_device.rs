@@ -125,7 +125,11 @@ impl KernelFile {
             0.. => read.cast_unsigned(),
             -1 => return Err(io::Error::last_os_error()),
             // ibsim's library returns the negative number of the error instead, and leaves errno as it was.
-            _ => return Err(io::Error::from_raw_os_error(i32::try_from(read.unsigned_abs()).unwrap_or(i32::MAX))),
+            _ => {
+                return Err(io::Error::from_raw_os_error(
+                    i32::try_from(read.unsigned_abs()).unwrap_or(i32::MAX),
+                ));
+            }
         };
         read.checked_sub(size_of::<Envelope>()).ok_or_else(|| io::ErrorKind::UnexpectedEof.into())
     }
@@ -174,10 +178,12 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let (source, program) = (folder.path().join("requests.c"), folder.path().join("requests"));
         std::fs::write(&source, PROGRAM).unwrap();
-        let built = Command::new("cc").arg(&source).arg("-o").arg(&program).output().expect("cc (Debian: gcc)");
+        let built =
+            Command::new("cc").arg(&source).arg("-o").arg(&program).output().expect("cc (Debian: gcc)");
         assert!(built.status.success(), "{}", String::from_utf8_lossy(&built.stderr));
         let printed = String::from_utf8(Command::new(&program).output().unwrap().stdout).unwrap();
-        let line = |line: &str| line.split_once(' ').map(|(name, value)| (name.to_owned(), value.parse().unwrap()));
+        let line =
+            |line: &str| line.split_once(' ').map(|(name, value)| (name.to_owned(), value.parse().unwrap()));
         let header: BTreeMap<String, u64> = printed.lines().filter_map(line).collect();
         let own = [
             ("size", size_of::<RegisterRequest>() as u64),

@@ -27,7 +27,8 @@ impl UmadDriver for KernelDriver {
     fn adapter_names(&self) -> Vec<String> {
         let mut names = entries(ADAPTERS);
         names.retain(|name| {
-            read_number(&format!("{ADAPTERS}/{name}/node_type")).is_some_and(|kind| NODE_TYPES.contains(&kind))
+            read_number(&format!("{ADAPTERS}/{name}/node_type"))
+                .is_some_and(|kind| NODE_TYPES.contains(&kind))
         });
         names
     }
@@ -40,7 +41,8 @@ impl UmadDriver for KernelDriver {
         read_number(&format!("{folder}/node_type"))?;
         let node_guid = read_guid(&format!("{folder}/node_guid"))?;
         let ports = format!("{folder}/ports");
-        let mut numbers = entries(&ports).iter().map(|number| number.parse().ok()).collect::<Option<Vec<u32>>>()?;
+        let mut numbers =
+            entries(&ports).iter().map(|number| number.parse().ok()).collect::<Option<Vec<u32>>>()?;
         numbers.sort_unstable();
         let ports = numbers.into_iter().map(|number| port_facts(&format!("{ports}/{number}"), number));
         Some(UmadAdapterFacts { node_guid, ports: ports.collect::<Option<_>>()? })
@@ -90,7 +92,8 @@ fn read_number(path: &str) -> Option<u64> {
 fn parse_guid(text: &str) -> Option<u64> {
     let groups: Vec<&str> = text.trim().split(':').collect();
     let is_group = |group: &&str| group.len() == 4;
-    (groups.len() == 4 && groups.iter().all(is_group)).then(|| u64::from_str_radix(&groups.concat(), 16).ok())?
+    (groups.len() == 4 && groups.iter().all(is_group))
+        .then(|| u64::from_str_radix(&groups.concat(), 16).ok())?
 }
 
 fn read_guid(path: &str) -> Option<u64> {
@@ -106,7 +109,8 @@ fn read_port_guid(path: &str) -> Option<u64> {
 
 /// A port of which any of these files is missing makes its whole adapter unreadable, as with libibumad.
 fn port_facts(folder: &str, number: u32) -> Option<UmadPortFacts> {
-    let value = |file: &str| read_number(&format!("{folder}/{file}")).and_then(|value| u32::try_from(value).ok());
+    let value =
+        |file: &str| read_number(&format!("{folder}/{file}")).and_then(|value| u32::try_from(value).ok());
     // A kernel that does not report the link layer has InfiniBand alone.
     let link_layer = read_text(&format!("{folder}/link_layer"));
     Some(UmadPortFacts {
@@ -185,8 +189,12 @@ mod tests {
 
     #[test]
     fn numbers_end_at_the_first_other_character() {
-        let known =
-            [("4: ACTIVE", 4), ("0x2651e848\n", 0x2651_e848), ("100 Gb/sec (4X EDR)", 100), ("2.5 Gb/sec", 2)];
+        let known = [
+            ("4: ACTIVE", 4),
+            ("0x2651e848\n", 0x2651_e848),
+            ("100 Gb/sec (4X EDR)", 100),
+            ("2.5 Gb/sec", 2),
+        ];
         for (text, number) in known {
             assert_eq!(parse_number(text), Some(number), "{text}");
         }

@@ -136,7 +136,6 @@ impl UmadLibrary {
             })
         }
     }
-
 }
 
 impl UmadDriver for UmadLibrary {

@@ -110,7 +110,8 @@ fn systemd_finds_no_error_in_units_and_the_service_exposes_little() {
         // What a unit starts has to exist.
         let unit = unit.replace(PROGRAM, env!("CARGO_BIN_EXE_fabdeck"));
         // Its page is installed with a package alone.
-        let unit: String = unit.lines().filter(|line| !line.starts_with("Documentation=")).collect::<Vec<_>>().join("\n");
+        let unit: String =
+            unit.lines().filter(|line| !line.starts_with("Documentation=")).collect::<Vec<_>>().join("\n");
         std::fs::write(folder.path().join(name), unit).unwrap();
     }
     let analyze = |args: &[&str]| {

@@ -42,8 +42,11 @@ fn a_service_is_ready_after_its_first_reading_and_gives_signs_of_life_until_it_s
     assert_eq!(&room[..length], b"READY=1\n", "the first message");
     wait_for(&manager, "WATCHDOG=1\n");
     let status = wait_for(&manager, "STATUS=");
-    assert!(status.starts_with("STATUS=1 sweep; 162 ports in the last one; "), "{status}");
-    assert!(status.ends_with(" problems\n"), "{status}");
+    assert!(
+        status.starts_with("STATUS=1 sweep; ") && status.contains(" ports in the last one; "),
+        "{status}"
+    );
+    assert!(status.ends_with(" problem\n") || status.ends_with(" problems\n"), "{status}");
     wait_for(&manager, "STATUS=2 sweeps; ");
     for _ in 0..3 {
         wait_for(&manager, "WATCHDOG=1\n");
