@@ -40,7 +40,6 @@ pub use paired_port::PairedPort;
 pub use simulated_source::create_simulator;
 pub use simulator_options::{SIMULATOR_KEYS, SimulatorKey, parse_socket as socket_of};
 pub use umad::{
-    Adapter, AdapterPort, LinkLayer, adapters, describe_classes, open_umad_planes,
-    open_umad_port as open_adapter,
+    Adapter, AdapterPort, LinkLayer, MadLibrary, adapters, describe_classes, open_umad_port as open_adapter,
 };
 pub use write_access::{WriteAccessError, WriteRight, open_actuator};

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 
 use super::mad_source::{ExchangePolicy, Keys, LiveSource, RefusalStore};
+use super::umad::MadLibrary;
 use fabdeck_fabric::observe::Notes;
 use fabdeck_mad::access::{InformToken, ReadPort};
 use fabdeck_simulator::SharedSimulator;
@@ -11,6 +12,8 @@ use fabdeck_simulator::SharedSimulator;
 /// How live fabrics are read.
 #[derive(Clone, Debug, Default)]
 pub struct LiveOptions {
+    /// Which library reads the adapters of this machine.
+    pub library: MadLibrary,
     pub policy: ExchangePolicy,
     pub keys: Keys,
     /// The token with which sweeps subscribe to traps; `None` for no traps.

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use super::live_options::{LiveOptions, live_source};
 use super::simulated_source::{simulated_port, simulated_source};
 use super::simulator_options::parse_socket;
-use super::{FilesSource, open_adapter, open_umad_planes, socket};
+use super::{FilesSource, socket};
 use fabdeck_files::capture::{CaptureSource, FolderContent, TimeSpec, find_capture, list_captures};
 use fabdeck_mad::access::{ReadPort, Source, SourceError};
 
@@ -19,7 +19,7 @@ pub fn open(text: &str, options: &LiveOptions) -> Result<Box<dyn Source>, Source
         }));
     }
     if let Some((adapter, port)) = parse_adapter(text)? {
-        let (port, planes) = open_umad_planes(adapter, port)?;
+        let (port, planes) = options.library.open_planes(adapter, port)?;
         return Ok(Box::new(live_source(text, port, options).with_planes(planes)));
     }
     if text.is_empty() {
@@ -45,7 +45,7 @@ pub fn open_port(text: &str, options: &LiveOptions) -> Result<Option<ReadPort>, 
         }));
     }
     match parse_adapter(text)? {
-        Some((adapter, port)) => Ok(Some(open_adapter(adapter, port)?)),
+        Some((adapter, port)) => Ok(Some(options.library.open_port(adapter, port)?)),
         None => Ok(None),
     }
 }

@@ -1,11 +1,11 @@
-//! Tests of the port on adapters, over the real libibumad with ibsim in place of the hardware. ibsim's library has to
-//! be preloaded, so each test starts this program again for the one test `played`.
+//! Tests of the port on adapters, over the real libibumad and without it, with ibsim in place of the hardware. ibsim's
+//! library has to be preloaded, so each test starts this program again for the one test `played`.
 
 use std::process::Command;
 use std::time::{Duration, Instant};
 
 use fabdeck_fabric::{Fabric, Guid, PortNum};
-use fabdeck_live::{adapters, open_adapter};
+use fabdeck_live::MadLibrary;
 use fabdeck_mad::access::{AddressedMad, Clock, MadAddress, MadPort, PortEvent, ReadPort};
 use fabdeck_mad::{Class, Mad, Method, NodeInfo, PortCounters, Smp, attribute};
 
@@ -13,17 +13,29 @@ use crate::ibsim::{self, Stage};
 
 /// Environment variable with the part that the process over ibsim runs; it is unset elsewhere.
 const PART: &str = "FABDECK_ADAPTERS_PART";
+/// Environment variable with the word of the library to read with.
+const LIBRARY: &str = "FABDECK_ADAPTERS_LIBRARY";
+/// The words of the libraries that each part is played with.
+const LIBRARIES: [&str; 2] = ["libibumad", "none"];
 /// Environment variable with a switch port without a cable, through which a part sends.
 const DEAD_END: &str = "FABDECK_ADAPTERS_DEAD_END";
 const FABRIC: &str = "kary,k=4,n=2,faults=2";
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// Runs one part over ibsim and returns the lines that it printed.
-fn play(part: &str, prepare: impl FnOnce(&Stage, &Fabric, &mut Command)) -> Vec<String> {
+/// Runs one part over ibsim with each library, and returns the lines that it printed.
+fn play(part: &str, prepare: impl Fn(&Stage, &Fabric, &mut Command)) -> [Vec<String>; 2] {
+    LIBRARIES.map(|library| play_with(library, part, &prepare))
+}
+
+fn play_with(library: &str, part: &str, prepare: impl Fn(&Stage, &Fabric, &mut Command)) -> Vec<String> {
     let fabric = ibsim::fabric(FABRIC);
     let stage = Stage::play(&fabric);
-    let mut command = stage.command(std::env::current_exe().unwrap());
-    command.args(["--exact", "adapters::played", "--nocapture"]).env(PART, part);
+    let program = std::env::current_exe().unwrap();
+    let mut command = match library {
+        "none" => stage.command_without_library(program),
+        _ => stage.command(program),
+    };
+    command.args(["--exact", "adapters::played", "--nocapture"]).env(PART, part).env(LIBRARY, library);
     prepare(&stage, &fabric, &mut command);
     tool_lines(ibsim::finish(command))
 }
@@ -36,6 +48,11 @@ pub fn tool_lines(output: std::process::Output) -> Vec<String> {
         text.lines().filter_map(|line| line.strip_prefix("said: ")).map(str::to_owned).collect();
     assert!(!said.is_empty(), "{text}\n{talk}");
     said
+}
+
+/// The library that this process is to read with.
+fn library() -> MadLibrary {
+    MadLibrary::of(&std::env::var(LIBRARY).unwrap()).unwrap()
 }
 
 /// The process over ibsim. Without a part it does nothing.
@@ -55,7 +72,7 @@ fn played() {
 }
 
 fn list() {
-    for adapter in adapters().unwrap() {
+    for adapter in library().adapters().unwrap() {
         for port in adapter.ports {
             println!(
                 "said: {} {} port {} {}",
@@ -67,7 +84,7 @@ fn list() {
             println!("said: {} {} {}", port.state.unwrap(), port.physical_state.unwrap(), port.link_layer);
         }
     }
-    let local = open_adapter(None, None).unwrap().local_port().clone();
+    let local = library().open_port(None, None).unwrap().local_port().clone();
     println!("said: {} {} {:?}", local.name, local.guid.unwrap(), local.lid);
 }
 
@@ -101,7 +118,7 @@ fn exchange(port: &mut ReadPort, count: u32, window: u32, request: impl Fn(u32) 
 }
 
 fn sweep() {
-    let mut port = open_adapter(Some("ibsim0"), Some(1)).unwrap();
+    let mut port = library().open_port(Some("ibsim0"), Some(1)).unwrap();
     for window in [1, 8, 64] {
         let begun = Instant::now();
         let answers = exchange(&mut port, 1_000, window, |number| node_info(&[], number));
@@ -125,7 +142,7 @@ fn sweep() {
 
 fn dead_end() {
     let free: u8 = std::env::var(DEAD_END).unwrap().parse().unwrap();
-    let mut port = open_adapter(None, None).unwrap();
+    let mut port = library().open_port(None, None).unwrap();
     let patience = Duration::from_millis(300);
     port.send(&node_info(&[1, free], 7), patience).unwrap();
     let (begun, until) = (Instant::now(), port.now() + patience);
@@ -142,7 +159,7 @@ fn dead_end() {
 
 /// Sends performance and subnet management requests at once; answers of both classes arrive.
 fn counters() {
-    let mut port = open_adapter(None, None).unwrap();
+    let mut port = library().open_port(None, None).unwrap();
     let lid = port.local_port().lid.expect("OpenSM gave a LID");
     let request = |number: u32| {
         if number.is_multiple_of(2) {
@@ -168,12 +185,12 @@ fn counters() {
 /// next opener, unlike a kernel.
 fn leave() {
     for _ in 0..20 {
-        let mut port = open_adapter(None, None).unwrap();
+        let mut port = library().open_port(None, None).unwrap();
         for number in 0..16 {
             port.send(&node_info(&[], number), PATIENCE).unwrap();
         }
     }
-    let mut port = open_adapter(None, None).unwrap();
+    let mut port = library().open_port(None, None).unwrap();
     port.send(&node_info(&[], 1_000), PATIENCE).unwrap();
     let until = port.now() + PATIENCE;
     while let Some(PortEvent::Mad(parcel)) = port.receive(until).unwrap() {
@@ -186,41 +203,78 @@ fn leave() {
 
 #[test]
 fn adapters_are_listed_as_the_kernel_has_them() {
-    let mut guid = 0;
-    let said = play("list", |_, fabric, _| guid = host(fabric));
-    let (node, port) = (format!("0x{guid:016x}"), format!("0x{:016x}", guid + 1));
-    assert_eq!(said[0], format!("ibsim0 {node} port 1 {port}"));
-    assert_eq!(said[1], "Init LinkUp InfiniBand");
-    assert!(said[2].starts_with(&format!("ibsim0 port 1 {port}")), "{said:?}");
+    let guid = std::cell::Cell::new(0);
+    for said in play("list", |_, fabric, _| guid.set(host(fabric))) {
+        let (node, port) = (format!("0x{:016x}", guid.get()), format!("0x{:016x}", guid.get() + 1));
+        assert_eq!(said[0], format!("ibsim0 {node} port 1 {port}"));
+        assert_eq!(said[1], "Init LinkUp InfiniBand");
+        assert!(said[2].starts_with(&format!("ibsim0 port 1 {port}")), "{said:?}");
+    }
 }
 
 #[test]
 fn a_thousand_requests_are_answered_with_64_in_flight() {
-    let said = play("sweep", |_, _, _| {});
-    assert_eq!(said.len(), 4);
-    println!("{}", said.join("\n"));
+    for said in play("sweep", |_, _, _| {}) {
+        assert_eq!(said.len(), 4);
+        println!("{}", said.join("\n"));
+    }
 }
 
 #[test]
 fn a_route_through_a_port_that_is_down_ends() {
-    let said = play("dead end", |_, fabric, command| {
+    let prepare = |_: &Stage, fabric: &Fabric, command: &mut Command| {
         command.env(DEAD_END, free_port(fabric).to_string());
-    });
-    println!("{}", said.join("\n"));
-    assert!(said[0] == "unanswered" || said[0] == "silence", "{said:?}");
+    };
+    for said in play("dead end", prepare) {
+        println!("{}", said.join("\n"));
+        assert!(said[0] == "unanswered" || said[0] == "silence", "{said:?}");
+    }
 }
 
 #[test]
 fn classes_do_not_mix() {
-    let said = play("counters", |stage, _, _| stage.opensm(&[]));
-    println!("{}", said.join("\n"));
-    assert!(said[0].starts_with("100 counters"), "{said:?}");
-    assert!(said[0].contains("manager Some("), "{said:?}");
+    for said in play("counters", |stage, _, _| stage.opensm(&[])) {
+        println!("{}", said.join("\n"));
+        assert!(said[0].starts_with("100 counters"), "{said:?}");
+        assert!(said[0].contains("manager Some("), "{said:?}");
+    }
 }
 
 #[test]
 fn a_port_left_in_the_middle_opens_again() {
-    assert_eq!(play("leave", |_, _, _| {}), ["answered"]);
+    assert_eq!(play("leave", |_, _, _| {}), [["answered"], ["answered"]]);
+}
+
+/// The program with `mad-library = "none"` says the same of a fabric with a subnet manager as with libibumad.
+#[test]
+fn commands_read_a_fabric_without_libibumad() {
+    let fabric = ibsim::fabric(FABRIC);
+    let stage = Stage::play(&fabric);
+    stage.opensm(&["-R", "minhop"]);
+    let home = stage.folder.path().join("home");
+    std::fs::create_dir(&home).unwrap();
+    let run = |library: &str, args: &[&str]| {
+        let config = home.join(format!("{library}.toml"));
+        std::fs::write(&config, format!("source = \"umad\"\nmad-library = \"{library}\"\n")).unwrap();
+        let program = env!("CARGO_BIN_EXE_fabdeck");
+        let mut command = match library {
+            "none" => stage.command_without_library(program),
+            _ => stage.command(program),
+        };
+        for name in ["HOME", "XDG_STATE_HOME", "XDG_CONFIG_HOME"] {
+            command.env(name, &home);
+        }
+        command.arg("--config").arg(&config).args(["--no-times", "--json"]).args(args);
+        let ended = ibsim::finish(command);
+        let talk = String::from_utf8_lossy(&ended.stderr).into_owned();
+        (ended.status.code(), String::from_utf8(ended.stdout).unwrap(), talk)
+    };
+    for args in [&["check"][..], &["show", "links"], &["show", "tables"]] {
+        let [with, without] = LIBRARIES.map(|library| run(library, args));
+        assert_eq!(without.0, with.0, "{args:?}: {} {}", without.2, with.2);
+        assert!(with.1.len() > 500, "{args:?}: {}", with.2);
+        assert_eq!(without.1, with.1, "{args:?}");
+    }
 }
 
 /// The node of the stage's adapter, which is the fabric's first.

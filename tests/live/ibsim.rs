@@ -187,6 +187,19 @@ impl Stage {
         command
     }
 
+    /// A command over this fabric that does not use libibumad.
+    pub fn command_without_library(&self, program: impl AsRef<OsStr>) -> Command {
+        let source = Path::new(env!("FABDECK_ROOT")).join("tests/live/header_size.c");
+        let library = self.folder.path().join("header_size.so");
+        let mut cc = Command::new("cc");
+        cc.args(["-shared", "-fPIC", "-o"]).arg(&library).arg(source);
+        let built = finish(cc);
+        assert!(built.status.success(), "{}", String::from_utf8_lossy(&built.stderr));
+        let mut command = self.command(program);
+        command.env("LD_PRELOAD", format!("{}:{}", library.display(), umad2sim().display()));
+        command
+    }
+
     /// Runs a tool over this fabric, checks that it succeeds, and returns its output.
     pub fn run<S: AsRef<OsStr>>(&self, tool: &str, package: &str, args: &[S]) -> String {
         let mut command = self.command(program(tool, package));

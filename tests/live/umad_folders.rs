@@ -1,12 +1,12 @@
-//! Machines that a test writes as files: libibumad itself reads them from a folder instead of the kernel's. Faults of
-//! a host appear here in the same way.
+//! Machines that a test writes as files: libibumad itself reads them from a folder instead of the kernel's, and so does
+//! the port without the library, which has to say the same in every case. Faults of a host appear here in the same way.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
 
-use fabdeck_live::{adapters, open_adapter};
+use fabdeck_live::MadLibrary;
 use fabdeck_mad::access::{AddressedMad, MadAddress, MadPort};
 use fabdeck_mad::{Method, Smp, attribute};
 use tempfile::TempDir;
@@ -17,6 +17,8 @@ use crate::{adapters::tool_lines, ibsim};
 const PART: &str = "FABDECK_MACHINES_PART";
 const ADAPTER: &str = "FABDECK_MACHINES_ADAPTER";
 const PORT: &str = "FABDECK_MACHINES_PORT";
+/// Environment variable with the word of the library to read with.
+const LIBRARY: &str = "FABDECK_MACHINES_LIBRARY";
 
 /// The process on the machine: this program, started for this test. Without a part it does nothing.
 #[test]
@@ -24,8 +26,9 @@ fn entered() {
     let Ok(part) = std::env::var(PART) else { return };
     // The test harness has begun a line.
     println!();
+    let library = MadLibrary::of(&std::env::var(LIBRARY).unwrap()).unwrap();
     if part == "list" {
-        for adapter in adapters().unwrap() {
+        for adapter in library.adapters().unwrap() {
             println!("said: {} {:?}", adapter.name, adapter.node_guid);
             for port in adapter.ports {
                 println!(
@@ -45,7 +48,7 @@ fn entered() {
     }
     let adapter = std::env::var(ADAPTER).ok();
     let port = std::env::var(PORT).ok().map(|port| port.parse().unwrap());
-    let mut port = match open_adapter(adapter.as_deref(), port) {
+    let mut port = match library.open_port(adapter.as_deref(), port) {
         Ok(port) => port,
         Err(e) => return println!("said: {e}"),
     };
@@ -149,22 +152,41 @@ impl Machine {
         self
     }
 
-    fn command(&self, part: &str) -> Command {
+    fn command(&self, part: &str, library: &str) -> Command {
         let mut command = Command::new(std::env::current_exe().unwrap());
         command
             .args(["--exact", "umad_folders::entered", "--nocapture"])
             .env("LD_PRELOAD", self.0.path().join("redirect.so"))
             .env("FABDECK_MACHINE", self.0.path())
-            .env(PART, part);
+            .env(PART, part)
+            .env(LIBRARY, library);
         command
     }
 
+    /// What the library lists, and the kernel's files without it.
     fn list(&self) -> Vec<String> {
-        tool_lines(ibsim::finish(self.command("list")))
+        let [listed, alone] =
+            ["libibumad", "none"].map(|library| tool_lines(ibsim::finish(self.command("list", library))));
+        assert_eq!(alone, listed, "without libibumad, and with it");
+        listed
     }
 
+    /// What opening says with the library, and without it.
     fn open(&self, adapter: Option<&str>, port: Option<u8>, settings: &[(&str, &str)]) -> Vec<String> {
-        let mut command = self.command("open");
+        let [said, alone] =
+            ["libibumad", "none"].map(|library| self.open_with(library, adapter, port, settings));
+        assert_eq!(alone, said, "without libibumad, and with it");
+        said
+    }
+
+    fn open_with(
+        &self,
+        library: &str,
+        adapter: Option<&str>,
+        port: Option<u8>,
+        settings: &[(&str, &str)],
+    ) -> Vec<String> {
+        let mut command = self.command("open", library);
         command.envs(settings.iter().copied());
         command.envs(adapter.map(|name| (ADAPTER, name)));
         command.envs(port.map(|number| (PORT, number.to_string())));
@@ -208,13 +230,21 @@ fn a_machine_without_adapters_lists_none_and_opens_none() {
 }
 
 #[test]
-fn a_machine_without_the_library_names_its_package() {
-    let parts = [
+fn a_machine_without_the_library_is_read_without_it() {
+    let (machine, without) = (two_adapters(), ("FABDECK_NO_LIBRARY", "1"));
+    assert_eq!(machine.open_with("auto", None, None, &[without])[0], "opened mlx5_1 port 2");
+    let mut list = machine.command("list", "auto");
+    list.env(without.0, without.1);
+    assert_eq!(tool_lines(ibsim::finish(list)), machine.list());
+    // Where the library is asked for, its package is named.
+    let said = machine.open_with("libibumad", None, None, &[without]);
+    for part in [
         "FD-4201: libibumad.so.3 cannot be loaded",
         "cannot open shared object",
         "apt-get install libibumad3",
-    ];
-    two_adapters().refuses(None, None, &[("FABDECK_NO_LIBRARY", "1")], &parts);
+    ] {
+        assert!(said[0].contains(part), "{said:?}");
+    }
 }
 
 #[test]

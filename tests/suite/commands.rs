@@ -40,5 +40,6 @@ mod victims;
 mod watch;
 pub mod watch_access;
 mod watch_days;
+mod watch_service_manager;
 mod watch_webhook;
 mod wire_rows;

@@ -3,6 +3,7 @@
 use crate::system::access::{CatalogueEntry, CatalogueKey, SystemAccess};
 use crate::system::adapter_row::AdapterRow;
 use crate::system::source_files::SourceFile;
+use fabdeck_live::MadLibrary;
 
 /// Sources of this machine and of the current folder.
 pub struct SourceList {
@@ -16,8 +17,8 @@ pub struct SourceList {
 }
 
 /// Lists adapters, generated fabrics, and files of the current folder.
-pub fn list_sources(outside: &dyn SystemAccess) -> SourceList {
-    let (adapters, adapters_error) = match outside.adapters() {
+pub fn list_sources(outside: &dyn SystemAccess, library: MadLibrary) -> SourceList {
+    let (adapters, adapters_error) = match outside.adapters(library) {
         Ok(adapters) => (adapters, None),
         Err(error) => (Vec::new(), Some(error.to_string())),
     };

@@ -21,6 +21,7 @@ use crate::script::config::tables::WatchConfig;
 use fabdeck_change::Rights;
 use fabdeck_fabric::counters::{Thresholds, WireThresholds};
 use fabdeck_files::read_text_within;
+use fabdeck_live::MadLibrary;
 use fabdeck_mad::access::FabricIdentity;
 
 /// Values of the configuration file.
@@ -36,6 +37,9 @@ pub struct ConfigFile {
     #[serde(deserialize_with = "values::color")]
     pub color: Option<Color>,
     pub mkey_file: Option<PathBuf>,
+    /// Which library reads the adapters of this machine.
+    #[serde(deserialize_with = "values::mad_library")]
+    pub mad_library: MadLibrary,
     /// Folder of changes.
     pub state_dir: Option<PathBuf>,
     /// Folder of the guards' sockets.
@@ -156,6 +160,7 @@ fn describe_mistake(table: &DeTable<'_>, offset: usize, message: &str) -> (Strin
         ),
         "keys" => ("FD-7108", "[keys] has lines such as mark = [\"f\", \"x\"]; docs/keys.md has the actions"),
         "ascii" => ("FD-7109", "write ascii = true"),
+        "mad-library" => ("FD-7120", "write auto, libibumad or none"),
         "mouse" => ("FD-7117", "write mouse = true"),
         "themes" => ("FD-7110", "[themes] has lines such as \"umad:mlx5_0\" = \"production\""),
         "hotspots" => ("FD-7111", HOTSPOT_HINT),
@@ -302,6 +307,10 @@ mod tests {
             ("[keys]\nmark = \"f\"\nplan = [1]", "c.toml:3: FD-7108: 'keys.plan'"),
             ("\nascii = 1", "c.toml:2: FD-7109: 'ascii'"),
             ("themes = []", "c.toml:1: FD-7110: 'themes'"),
+            (
+                "mad-library = \"libc\"",
+                "c.toml:1: FD-7120: 'mad-library': 'libc' is no library for adapters; write",
+            ),
             ("slow-line = \"yes\"", "c.toml:1: FD-7118: 'slow-line'"),
             ("watch.past_mib = 4097", "c.toml:1: FD-7112: 'watch.past_mib'"),
             ("[watch]\ninterval = \"1s\"\npast-mib = 1", "c.toml:3: FD-7112: 'watch.past-mib': unknown key"),

@@ -107,6 +107,7 @@ pub fn resolve_options(globals: &GlobalArgs, config: &ConfigFile) -> OperationOp
     OperationOptions {
         source: globals.source.as_ref().or(config.source.as_ref()).cloned(),
         reach: SourceOptions {
+            library: config.mad_library,
             timeout: globals.timeout,
             retries: globals.retries,
             mkey_file: globals.mkey_file.as_ref().or(config.mkey_file.as_ref()).cloned(),

@@ -19,7 +19,7 @@ use fabdeck_files::cabling::CablingPlan;
 use fabdeck_files::content::GuidFile;
 use fabdeck_files::flows::FlowLine;
 use fabdeck_files::job_lists::JobList;
-use fabdeck_live::{HardwareReading, WriteRight};
+use fabdeck_live::{HardwareReading, MadLibrary, WriteRight};
 use fabdeck_mad::access::{Actuator, MadTraffic, ReadObserver, ReadPort, Source, SourceError, Surveyor};
 use fabdeck_routing::{DimensionPorts, StoredTables};
 
@@ -142,7 +142,7 @@ pub trait SystemAccess {
     fn captures(&self) -> Vec<SourceFile>;
 
     /// The adapters of this machine; an error if they cannot be listed.
-    fn adapters(&self) -> Result<Vec<AdapterRow>, SourceError>;
+    fn adapters(&self, library: MadLibrary) -> Result<Vec<AdapterRow>, SourceError>;
 
     /// The stop flag of commands that run until a signal ends them.
     fn stop(&self) -> StopFlag;
@@ -169,6 +169,8 @@ pub struct ServeReport {
 /// Options for live sources, as far as flags give them.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct SourceOptions {
+    /// Which library reads the adapters of this machine.
+    pub library: MadLibrary,
     pub timeout: Option<Duration>,
     pub retries: Option<u32>,
     /// File of the M_Keys; never the keys themselves.

@@ -22,7 +22,7 @@ use fabdeck_files::cabling::CablingPlan;
 use fabdeck_files::content::GuidFile;
 use fabdeck_files::flows::FlowLine;
 use fabdeck_files::job_lists::JobList;
-use fabdeck_live::{HardwareReading, RefusalStore, SimulatorPool, WriteRight};
+use fabdeck_live::{HardwareReading, MadLibrary, RefusalStore, SimulatorPool, WriteRight};
 use fabdeck_mad::access::{Actuator, ReadObserver, ReadPort, Source, SourceError, Surveyor};
 use fabdeck_routing::{DimensionPorts, StoredTables};
 
@@ -208,8 +208,8 @@ impl SystemAccess for LocalSystemAccess {
         source_files::list(Path::new("."))
     }
 
-    fn adapters(&self) -> Result<Vec<AdapterRow>, SourceError> {
-        local_adapters::list_adapters()
+    fn adapters(&self, library: MadLibrary) -> Result<Vec<AdapterRow>, SourceError> {
+        local_adapters::list_adapters(library)
     }
 
     fn stop(&self) -> StopFlag {

@@ -1,11 +1,11 @@
 //! Converts the adapters of this machine for `fabdeck sources`.
 
 use super::adapter_row::{AdapterPortRow, AdapterRow};
-use fabdeck_live::describe_classes;
+use fabdeck_live::{MadLibrary, describe_classes};
 use fabdeck_mad::access::SourceError;
 
-pub fn list_adapters() -> Result<Vec<AdapterRow>, SourceError> {
-    let all = fabdeck_live::adapters()?;
+pub fn list_adapters(library: MadLibrary) -> Result<Vec<AdapterRow>, SourceError> {
+    let all = library.adapters()?;
     Ok(all.iter().map(|adapter| adapter_row(&all, adapter)).collect())
 }
 

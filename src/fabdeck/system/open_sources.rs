@@ -77,7 +77,8 @@ pub fn live_options(reach: &SourceOptions) -> Result<LiveOptions, SourceError> {
         ..usual
     };
     let keys = reach.mkey_file.as_deref().map(Keys::load).transpose()?.unwrap_or_default();
-    Ok(LiveOptions { policy, keys, traps: InformToken::grant(reach.traps), own: None, refusals: None })
+    let traps = InformToken::grant(reach.traps);
+    Ok(LiveOptions { library: reach.library, policy, keys, traps, own: None, refusals: None })
 }
 
 pub fn open_files(files: &[PathBuf]) -> Result<Box<dyn Source>, SourceError> {

@@ -1,21 +1,28 @@
-//! Lists the adapters of this machine, by libibumad.
+//! Lists the adapters of this machine.
 
 use super::adapter::{Adapter, AdapterPort, LinkLayer};
-use super::library::{UmadAdapterFacts, UmadLibrary, UmadPortFacts};
-use super::refusal;
+use super::driver::{MadLibrary, UmadDriver};
+use super::packet::{UmadAdapterFacts, UmadPortFacts};
 use fabdeck_fabric::{Guid, Lid, PhysicalState, PortNum, PortState};
 use fabdeck_mad::access::SourceError;
 
-/// Every adapter, by name. The list of a machine without adapters is empty. Without libibumad it is an error.
+/// Every adapter, by name. The list of a machine without adapters is empty.
 pub fn adapters() -> Result<Vec<Adapter>, SourceError> {
-    let library = UmadLibrary::load().map_err(|e| refusal::no_library(&e))?;
-    Ok(list_adapters(&library))
+    MadLibrary::default().adapters()
+}
+
+impl MadLibrary {
+    /// Every adapter, by name. The list of a machine without adapters is empty. Without a library that is asked for it is
+    /// an error.
+    pub fn adapters(self) -> Result<Vec<Adapter>, SourceError> {
+        Ok(list_adapters(self.load()?.as_ref()))
+    }
 }
 
 /// The name that libibumad returns if the kernel lists no adapter: that of the first adapter ever.
 const INVENTED_NAME: &str = "mthca0";
 
-pub(crate) fn list_adapters(library: &UmadLibrary) -> Vec<Adapter> {
+pub(crate) fn list_adapters(library: &dyn UmadDriver) -> Vec<Adapter> {
     let described = |name: String| {
         let facts = library.adapter(&name);
         (facts.is_some() || name != INVENTED_NAME).then(|| to_adapter(name, facts))

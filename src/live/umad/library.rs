@@ -1,5 +1,5 @@
-//! A safe interface to the functions of libibumad, and the only file with `unsafe`. It copies everything that it takes
-//! from the library, and no pointer leaves it.
+//! A safe interface to the functions of libibumad. It copies everything that it takes from the library, and no pointer
+//! leaves it.
 
 #![allow(unsafe_code, reason = "libibumad is a C library")]
 
@@ -8,6 +8,10 @@ use std::ffi::{CString, c_char, c_int, c_long, c_uint, c_void};
 use std::os::fd::BorrowedFd;
 use std::{fmt, io, ptr};
 
+use super::driver::{UmadAgent, UmadDevice, UmadDriver};
+use super::packet::{
+    Endpoint, Envelope, MAX_DATA_BYTES, RawPacket, ReceivedPacket, UmadAdapterFacts, UmadPortFacts, wait_ms,
+};
 use fabdeck_mad::MAD_SIZE;
 
 /// The soname, which is the same in every distribution.
@@ -17,11 +21,6 @@ const NAME_SIZE: usize = 20;
 const ADAPTERS_MAX: usize = 32;
 const PORTS_MAX: usize = 10;
 const PATH_SIZE: usize = 256;
-/// Room for the largest MAD that a kernel returns (of Omni-Path). A MAD that does not fit would never leave the
-/// kernel's queue.
-const MAX_DATA_BYTES: usize = 2048;
-/// The limit of `poll` is far higher, but a simulated device overflows beyond half an hour.
-const WAIT_MAX_MS: u128 = 60_000;
 
 #[repr(C)]
 struct RawPort {
@@ -69,76 +68,6 @@ impl RawAdapter {
             ports: [ptr::null_mut(); PORTS_MAX],
         }
     }
-}
-
-/// The header before a MAD on its way to the kernel and back. The numbers of the address are in network order.
-#[repr(C)]
-#[derive(Clone, Copy, Default)]
-struct Envelope {
-    agent_id: u32,
-    status: u32,
-    timeout_ms: u32,
-    retries: u32,
-    length: u32,
-    qpn: u32,
-    qkey: u32,
-    lid: u16,
-    sl: u8,
-    path_bits: u8,
-    grh_present: u8,
-    gid_index: u8,
-    hop_limit: u8,
-    traffic_class: u8,
-    gid: [u8; 16],
-    flow_label: u32,
-    pkey_index: u16,
-    reserved: [u8; 6],
-}
-
-#[repr(C)]
-struct RawPacket {
-    envelope: Envelope,
-    data: [u8; MAX_DATA_BYTES],
-}
-
-/// The source or destination of a packet, in host byte order.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Endpoint {
-    pub lid: u16,
-    pub queue_pair: u32,
-    pub queue_key: u32,
-    pub service_level: u8,
-}
-
-/// A packet from the kernel.
-#[derive(Clone, Copy)]
-pub struct ReceivedPacket<'a> {
-    /// 0, or an error number of the system; a request that timed out comes back with one.
-    pub status: u32,
-    pub from: Endpoint,
-    pub data: &'a [u8],
-}
-
-/// The kernel's description of a port.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct UmadPortFacts {
-    pub number: u32,
-    pub guid: u64,
-    pub lid: u32,
-    pub manager_lid: u32,
-    pub state: u32,
-    pub physical_state: u32,
-    pub rate_gbps: u32,
-    /// The CapabilityMask of PortInfo.
-    pub capabilities: u32,
-    pub link_layer: String,
-}
-
-/// The kernel's description of an adapter.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct UmadAdapterFacts {
-    pub node_guid: u64,
-    pub ports: Vec<UmadPortFacts>,
 }
 
 /// One bit for each of 128 methods.
@@ -207,9 +136,10 @@ impl UmadLibrary {
             })
         }
     }
+}
 
-    /// The names of the adapters, in the library's order, which is alphabetical.
-    pub fn adapter_names(&self) -> Vec<String> {
+impl UmadDriver for UmadLibrary {
+    fn adapter_names(&self) -> Vec<String> {
         let mut names: Names = [[0; NAME_SIZE]; ADAPTERS_MAX];
         // SAFETY: there is room for as many names as stated, each of the size that the header states.
         let count = unsafe { (self.get_cas_names)(names.as_mut_ptr(), ADAPTERS_MAX as c_int) };
@@ -217,8 +147,7 @@ impl UmadLibrary {
         names.iter().take(count).map(|name| text_until_zero(name)).filter(|name| !name.is_empty()).collect()
     }
 
-    /// The description of an adapter. `None`: there is no such adapter, or the kernel's description is incomplete.
-    pub fn adapter(&self, name: &str) -> Option<UmadAdapterFacts> {
+    fn adapter(&self, name: &str) -> Option<UmadAdapterFacts> {
         let name = CString::new(name).ok()?;
         let mut raw = RawAdapter::empty();
         // SAFETY: the name ends with a zero, and the structure is the header's.
@@ -233,9 +162,8 @@ impl UmadLibrary {
         Some(found)
     }
 
-    /// The device file of a port. `None` if there is no file, as without the kernel module ib_umad. The library only
-    /// returns the issm file, which a subnet manager opens; the umad file beside it has the same number.
-    pub fn device_path(&self, adapter: &str, port: u8) -> Option<String> {
+    /// The library only returns the issm file, which a subnet manager opens; the umad file beside it has the same number.
+    fn device_path(&self, adapter: &str, port: u8) -> Option<String> {
         let name = CString::new(adapter).ok()?;
         let mut path = [0_u8; PATH_SIZE];
         // SAFETY: the name ends with a zero, and there is room for as many bytes as stated.
@@ -250,8 +178,13 @@ impl UmadLibrary {
         Some(format!("{folder}/umad{}", file.strip_prefix("issm")?))
     }
 
-    /// Opens the device of a port. The error is the system's.
-    pub fn open(self, adapter: &str, port: u8) -> io::Result<UmadDevice> {
+    fn open(self: Box<Self>, adapter: &str, port: u8) -> io::Result<Box<dyn UmadDevice>> {
+        Ok(Box::new(self.open_device(adapter, port)?))
+    }
+}
+
+impl UmadLibrary {
+    fn open_device(self: Box<Self>, adapter: &str, port: u8) -> io::Result<LibraryDevice> {
         let name = CString::new(adapter)?;
         // SAFETY: the name ends with a zero.
         let result = unsafe { (self.open_port)(name.as_ptr(), port.into()) };
@@ -263,8 +196,7 @@ impl UmadLibrary {
             return Err(if refused { system } else { io::Error::from_raw_os_error(-result) });
         }
         set_close_on_exec(result);
-        let packet = Box::new(RawPacket { envelope: Envelope::default(), data: [0; MAX_DATA_BYTES] });
-        Ok(UmadDevice { library: self, id: result, packet })
+        Ok(LibraryDevice { library: self, id: result, packet: RawPacket::empty() })
     }
 }
 
@@ -283,6 +215,16 @@ const EIO: i32 = 5;
 /// A value that is no status of a packet. The library does not distinguish a read of nothing from a packet without
 /// data.
 const UNTOUCHED_STATUS: u32 = u32::MAX;
+
+/// The mask with the bit of one method.
+fn method_mask(method: u8) -> MethodMask {
+    let mut mask: MethodMask = [0; METHOD_WORDS];
+    let (word, bit) = (u32::from(method) / c_long::BITS, u32::from(method) % c_long::BITS);
+    if let Some(word) = mask.get_mut(word as usize) {
+        *word |= 1 << bit;
+    }
+    mask
+}
 
 /// The text up to its terminating zero.
 fn text_until_zero(bytes: &[u8]) -> String {
@@ -305,45 +247,21 @@ fn port_facts(port: &RawPort) -> UmadPortFacts {
 }
 
 /// An open port. A simulator may invent its number, so only the library may use it.
-pub struct UmadDevice {
-    library: UmadLibrary,
+struct LibraryDevice {
+    library: Box<UmadLibrary>,
     id: c_int,
     packet: Box<RawPacket>,
 }
 
-/// A class that is registered with the device.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct UmadAgent(c_int);
-
-impl UmadDevice {
-    /// Whether the header before a MAD has the expected size: kernels before 2.6.24 have a shorter one.
-    pub fn has_current_envelope(&self) -> bool {
+impl UmadDevice for LibraryDevice {
+    fn has_current_envelope(&self) -> bool {
         // SAFETY: the function takes nothing and returns a number.
         unsafe { (self.library.size)() == size_of::<Envelope>() }
     }
 
-    /// Registers for the answers to own requests: no unsolicited MAD of the class arrives.
-    pub fn register(&mut self, class: u8, version: u8) -> io::Result<UmadAgent> {
-        self.register_with(class, version, None)
-    }
-
-    /// Registers for requests of one method from others.
-    pub fn register_for(&mut self, class: u8, version: u8, method: u8) -> io::Result<UmadAgent> {
-        // One bit for each of the 128 methods.
-        let mut mask: MethodMask = [0; METHOD_WORDS];
-        let (word, bit) = (u32::from(method) / c_long::BITS, u32::from(method) % c_long::BITS);
-        if let Some(word) = mask.get_mut(word as usize) {
-            *word |= 1 << bit;
-        }
-        self.register_with(class, version, Some(&mut mask))
-    }
-
-    fn register_with(
-        &mut self,
-        class: u8,
-        version: u8,
-        mask: Option<&mut MethodMask>,
-    ) -> io::Result<UmadAgent> {
+    fn register(&mut self, class: u8, version: u8, method: Option<u8>) -> io::Result<UmadAgent> {
+        let mut mask = method.map(method_mask);
+        let mask = mask.as_mut();
         let mask = mask.map_or(ptr::null_mut(), |mask| mask.as_mut_ptr());
         // SAFETY: the mask is null, which the library allows for, or of the header's size and lives as long as the call.
         let result = unsafe { (self.library.register)(self.id, class.into(), version.into(), 0, mask) };
@@ -353,23 +271,14 @@ impl UmadDevice {
         }
     }
 
-    /// Sends a MAD. With a timeout of 0 the kernel waits for no answer: the MAD is an answer itself, or has none.
-    pub fn send(
+    fn send(
         &mut self,
         agent: UmadAgent,
         to: Endpoint,
         mad: &[u8; MAD_SIZE],
         timeout_ms: i32,
     ) -> io::Result<()> {
-        self.packet.envelope = Envelope {
-            qpn: to.queue_pair.to_be(),
-            qkey: to.queue_key.to_be(),
-            lid: to.lid.to_be(),
-            sl: to.service_level,
-            ..Envelope::default()
-        };
-        let (data, _) = self.packet.data.split_at_mut(MAD_SIZE);
-        data.copy_from_slice(mad);
+        self.packet.fill(to, mad);
         let packet: *mut RawPacket = &mut *self.packet;
         // SAFETY: the packet has the header's layout (`current` was asked), and more room than the length stated.
         let result =
@@ -380,18 +289,23 @@ impl UmadDevice {
         }
     }
 
-    /// The next packet; `None` if none arrives in this time. With zero time, only a packet that is there already.
-    pub fn receive(&mut self, wait: std::time::Duration) -> io::Result<Option<ReceivedPacket<'_>>> {
-        // Rounded up, because a wait that ends too early would only begin again.
-        let wait_ms = wait.as_micros().div_ceil(1_000).min(WAIT_MAX_MS) as c_int;
+    fn receive(&mut self, wait: std::time::Duration) -> io::Result<Option<ReceivedPacket<'_>>> {
+        let wait_ms = wait_ms(wait);
         match self.read(wait_ms) {
             // A wait may fail for reasons of its own (a signal, a simulator's false alarm), so the read decides.
             Err(_) if wait_ms > 0 => self.read(0),
             read => read,
         }
-        .map(|length| length.map(|length| self.received(length)))
+        .map(|length| length.map(|length| self.packet.received(length)))
     }
 
+    fn unregister(&mut self, agent: UmadAgent) {
+        // SAFETY: both numbers are the library's own. A refusal changes nothing: the device is about to be closed.
+        unsafe { (self.library.unregister)(self.id, agent.0) };
+    }
+}
+
+impl LibraryDevice {
     fn read(&mut self, wait_ms: c_int) -> io::Result<Option<usize>> {
         let mut length = MAX_DATA_BYTES as c_int;
         self.packet.envelope.status = UNTOUCHED_STATUS;
@@ -415,28 +329,9 @@ impl UmadDevice {
             false => Err(if system.raw_os_error() == Some(0) { own } else { system }),
         }
     }
-
-    fn received(&self, length: usize) -> ReceivedPacket<'_> {
-        let envelope = &self.packet.envelope;
-        ReceivedPacket {
-            status: envelope.status,
-            from: Endpoint {
-                lid: u16::from_be(envelope.lid),
-                queue_pair: u32::from_be(envelope.qpn),
-                queue_key: u32::from_be(envelope.qkey),
-                service_level: envelope.sl,
-            },
-            data: self.packet.data.get(..length).unwrap_or_default(),
-        }
-    }
-
-    pub fn unregister(&mut self, agent: UmadAgent) {
-        // SAFETY: both numbers are the library's own. A refusal changes nothing: the device is about to be closed.
-        unsafe { (self.library.unregister)(self.id, agent.0) };
-    }
 }
 
-impl Drop for UmadDevice {
+impl Drop for LibraryDevice {
     fn drop(&mut self) {
         // SAFETY: the number is the library's own and is not used again.
         unsafe { (self.library.close_port)(self.id) };
@@ -450,7 +345,7 @@ impl fmt::Debug for UmadLibrary {
     }
 }
 
-impl fmt::Debug for UmadDevice {
+impl fmt::Debug for LibraryDevice {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Device").field("id", &self.id).finish_non_exhaustive()
     }
@@ -548,7 +443,8 @@ mod tests {
         let built = Command::new("cc").args(["-shared", "-fPIC", "-o"]).arg(&library).arg(&source).output();
         let built = built.expect("cc (Debian: gcc)");
         assert!(built.status.success(), "{}", String::from_utf8_lossy(&built.stderr));
-        let device = UmadLibrary::load_from(library.to_str().unwrap()).unwrap().open("mlx5_0", 1).unwrap();
+        let library = UmadLibrary::load_from(library.to_str().unwrap()).unwrap();
+        let device = Box::new(library).open_device("mlx5_0", 1).unwrap();
         let entry = format!("/proc/self/fd/{}", device.id);
         assert_eq!(std::fs::read_link(&entry).unwrap().to_str(), Some("/dev/null"));
         // The standard files of the program are pipes and no input, so that the device is the only descriptor of its

@@ -6,7 +6,8 @@ use super::super::mad_source::{PlaneSource, PlaneSources};
 use super::super::paired_port::PairedPort;
 use super::adapter::PortChoice;
 use super::adapters::list_adapters;
-use super::library::{Endpoint, ReceivedPacket, UmadAgent, UmadDevice, UmadLibrary};
+use super::driver::{MadLibrary, UmadAgent, UmadDevice, UmadDriver};
+use super::packet::{Endpoint, ReceivedPacket};
 use super::port_choice::{choose_port, other_planes};
 use super::refusal;
 use fabdeck_mad::access::{
@@ -14,42 +15,46 @@ use fabdeck_mad::access::{
 };
 use fabdeck_mad::{Class, MAD_SIZE, Mad, Method, RECORD_AT};
 
-/// Opens the first active port with this adapter and number, for reading, and the ports of its further planes.
-pub fn open_umad_planes(
-    adapter: Option<&str>,
-    port: Option<u8>,
-) -> Result<(ReadPort, PlaneSources), SourceError> {
-    let main = open_umad_port(adapter, port)?;
-    let adapters = list_adapters(&load_library()?);
-    let chosen = choose_port(&adapters, adapter, port)?;
-    let mut planes = PlaneSources { main: chosen.smi.port.number.value(), others: Vec::new() };
-    for other in other_planes(&adapters, &chosen) {
-        let opened = load_library().and_then(|library| UmadPort::open(library, &other));
-        let port = opened.map(ReadPort::new).map_err(|error| error.to_string());
-        planes.others.push(PlaneSource { plane: other.port.number.value(), port });
-    }
-    Ok((main, planes))
-}
-
 /// Opens the first active port with this adapter and number, for reading.
 pub fn open_umad_port(adapter: Option<&str>, port: Option<u8>) -> Result<ReadPort, SourceError> {
-    let library = load_library()?;
-    let adapters = list_adapters(&library);
-    let chosen = choose_port(&adapters, adapter, port)?;
-    let gsi = UmadPort::open(library, &chosen.gsi)?;
-    if chosen.smi.is_same(&chosen.gsi) {
-        return Ok(ReadPort::new(gsi));
-    }
-    let smi = UmadPort::open(load_library()?, &chosen.smi)?;
-    Ok(ReadPort::new(PairedPort::new(smi, gsi)))
+    MadLibrary::default().open_port(adapter, port)
 }
 
-fn load_library() -> Result<UmadLibrary, SourceError> {
-    UmadLibrary::load().map_err(|e| refusal::no_library(&e))
+impl MadLibrary {
+    /// Opens the first active port with this adapter and number, for reading.
+    pub fn open_port(self, adapter: Option<&str>, port: Option<u8>) -> Result<ReadPort, SourceError> {
+        let library = self.load()?;
+        let adapters = list_adapters(library.as_ref());
+        let chosen = choose_port(&adapters, adapter, port)?;
+        let gsi = UmadPort::open(library, &chosen.gsi)?;
+        if chosen.smi.is_same(&chosen.gsi) {
+            return Ok(ReadPort::new(gsi));
+        }
+        let smi = UmadPort::open(self.load()?, &chosen.smi)?;
+        Ok(ReadPort::new(PairedPort::new(smi, gsi)))
+    }
+
+    /// Opens the first active port with this adapter and number, for reading, and the ports of its further planes.
+    pub fn open_planes(
+        self,
+        adapter: Option<&str>,
+        port: Option<u8>,
+    ) -> Result<(ReadPort, PlaneSources), SourceError> {
+        let main = self.open_port(adapter, port)?;
+        let adapters = self.adapters()?;
+        let chosen = choose_port(&adapters, adapter, port)?;
+        let mut planes = PlaneSources { main: chosen.smi.port.number.value(), others: Vec::new() };
+        for other in other_planes(&adapters, &chosen) {
+            let opened = self.load().and_then(|library| UmadPort::open(library, &other));
+            let port = opened.map(ReadPort::new).map_err(|error| error.to_string());
+            planes.others.push(PlaneSource { plane: other.port.number.value(), port });
+        }
+        Ok((main, planes))
+    }
 }
 
 struct UmadPort {
-    device: UmadDevice,
+    device: Box<dyn UmadDevice>,
     local: LocalPort,
     /// The port and its device file, for messages.
     place: String,
@@ -66,7 +71,7 @@ struct UmadPort {
 const CLOSE_TIMEOUT: Duration = Duration::from_millis(100);
 
 impl UmadPort {
-    fn open(library: UmadLibrary, choice: &PortChoice<'_>) -> Result<Self, SourceError> {
+    fn open(library: Box<dyn UmadDriver>, choice: &PortChoice<'_>) -> Result<Self, SourceError> {
         let (name, number) = (choice.name(), choice.port.number);
         // Looked up before opening: without the device the library prints to standard error.
         let file = library
@@ -88,7 +93,7 @@ impl UmadPort {
         if let Some((_, agent)) = self.agents.iter().find(|(known, _)| *known == class) {
             return Ok(*agent);
         }
-        let registered = self.device.register(class.0, class.version());
+        let registered = self.device.register(class.0, class.version(), None);
         let agent = registered.map_err(|e| refusal::no_agent(&self.place, class, &e))?;
         self.agents.push((class, agent));
         Ok(agent)
@@ -137,7 +142,7 @@ impl MadPort for UmadPort {
     fn accept_reports(&mut self) -> Result<(), PortError> {
         if self.reports.is_none() {
             let class = Class::SUBNET_ADMINISTRATION;
-            let agent = self.device.register_for(class.0, class.version(), Method::REPORT.0);
+            let agent = self.device.register(class.0, class.version(), Some(Method::REPORT.0));
             self.reports = Some(agent.map_err(|e| refusal::no_agent(&self.place, class, &e))?);
         }
         Ok(())
@@ -146,7 +151,7 @@ impl MadPort for UmadPort {
     fn accept_requests(&mut self) -> Result<(), PortError> {
         let class = Class::HOST_AGENTS;
         if self.agents.iter().all(|(known, _)| *known != class) {
-            let agent = self.device.register_for(class.0, class.version(), Method::GET.0);
+            let agent = self.device.register(class.0, class.version(), Some(Method::GET.0));
             self.agents.push((class, agent.map_err(|e| refusal::no_agent(&self.place, class, &e))?));
         }
         // For a kernel these registrations cost nothing. ibsim passes a process that looks like a subnet manager the

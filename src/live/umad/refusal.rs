@@ -16,7 +16,8 @@ pub fn no_library(reason: &str) -> SourceError {
     adapter_error(
         "FD-4201",
         what,
-        "install it (Debian, Ubuntu: apt-get install libibumad3; RHEL, Rocky: dnf install libibumad)",
+        "install it (Debian, Ubuntu: apt-get install libibumad3; RHEL, Rocky: dnf install libibumad), or write mad-library = \
+         \"auto\" or \"none\" into the configuration: adapters are then read without it",
     )
 }
 

@@ -97,3 +97,34 @@ fn a_timer_starts_a_unit_that_is_there_at_times_that_come() {
         assert!(told.status.success(), "{name}: {}", String::from_utf8_lossy(&told.stderr));
     }
 }
+
+/// The highest exposure that `systemd-analyze security` may find, in tenths.
+const EXPOSURE: &str = "17";
+
+/// systemd ignores what it does not know, so an error of a unit would go unnoticed.
+#[test]
+fn systemd_finds_no_error_in_units_and_the_service_exposes_little() {
+    let folder = tempfile::tempdir().unwrap();
+    let units = units();
+    for (name, unit) in &units {
+        // What a unit starts has to exist.
+        let unit = unit.replace(PROGRAM, env!("CARGO_BIN_EXE_fabdeck"));
+        // Its page is installed with a package alone.
+        let unit: String =
+            unit.lines().filter(|line| !line.starts_with("Documentation=")).collect::<Vec<_>>().join("\n");
+        std::fs::write(folder.path().join(name), unit).unwrap();
+    }
+    let analyze = |args: &[&str]| {
+        let ended = Command::new("systemd-analyze").args(args).current_dir(folder.path()).output();
+        let ended = ended.expect("systemd-analyze (Debian: systemd)");
+        (ended.status.success(), String::from_utf8_lossy(&[ended.stdout, ended.stderr].concat()).into_owned())
+    };
+    for name in units.keys() {
+        let (passed, said) = analyze(&["verify", "--man=no", &format!("./{name}")]);
+        let about_ours = said.lines().any(|line| line.contains("fabdeck"));
+        assert!(passed && !about_ours, "{name}: {said}");
+    }
+    let threshold = format!("--threshold={EXPOSURE}");
+    let (passed, said) = analyze(&["security", "--offline=true", &threshold, "./fabdeck-watch.service"]);
+    assert!(passed, "{said}");
+}

@@ -22,7 +22,7 @@ use fabdeck_files::flows::FlowLine;
 use fabdeck_files::job_lists::JobList;
 use fabdeck_files::text::Input;
 use fabdeck_files::{dimension_ports, flows, guids, job_lists, partitions};
-use fabdeck_live::{HardwareReading, WriteRight};
+use fabdeck_live::{HardwareReading, MadLibrary, WriteRight};
 use fabdeck_mad::access::{
     Actuator, LaneReadOutcome, LevelReadOptions, LevelReadOutcome, MadTraffic, ReadObserver, ReadOptions,
     ReadPort, Source, SourceError, Surveyor,
@@ -309,7 +309,7 @@ impl SystemAccess for TestSystem {
         vec![CatalogueKey { name: "loss", default: "0%", meaning: "MADs that get lost" }]
     }
 
-    fn adapters(&self) -> Result<Vec<AdapterRow>, SourceError> {
+    fn adapters(&self, _: MadLibrary) -> Result<Vec<AdapterRow>, SourceError> {
         let port = AdapterPortRow {
             number: 1,
             guid: Some("0x0000000000000101".into()),

@@ -167,8 +167,9 @@ impl Workers {
     /// adapters delays nothing else.
     pub fn report_adapters(&self) {
         let (machine, messages) = (self.context.machine.clone(), self.context.messages.clone());
+        let library = self.context.opening.given.reach.library;
         std::thread::spawn(move || {
-            let adapters = catch_unwind(AssertUnwindSafe(|| machine.adapters()));
+            let adapters = catch_unwind(AssertUnwindSafe(|| machine.adapters(library)));
             let _ = messages.send(match adapters {
                 Ok(adapters) => WorkerMessage::Happened(SessionInput::Message(welcome_text(
                     &adapters.unwrap_or_default(),

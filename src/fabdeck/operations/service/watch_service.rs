@@ -79,6 +79,10 @@ fn now_ms() -> i64 {
 
 /// Receives what the service knows.
 pub trait SweepPublisher {
+    /// The fabric was read as a whole, and sweeps follow. It is called again after a failure.
+    fn begin(&mut self);
+    /// The service waits for its next sweep. It is called several times a second, and not while a sweep hangs.
+    fn wait(&mut self);
     /// `events`: what happened since the last sweep.
     fn publish(&mut self, watched: &WatchedSweep<'_>, events: &[WatchEvent]);
     /// The fabric cannot be read, and is tried again.
@@ -124,7 +128,7 @@ pub fn run_watch_service(
         service.statistics.unstored_events = service.store.unstored_events();
         publisher.publish_failure(&why, &service.statistics, &events);
         publisher.take_messages().iter().for_each(|line| operation.reporter.report_line(line));
-        if !service.wait(Instant::now() + request.interval) {
+        if !service.wait(Instant::now() + request.interval, publisher) {
             return Ok(());
         }
     }
@@ -194,7 +198,8 @@ impl WatchService<'_> {
         self.store.begin(operation, &snapshot, judge.last(), time_ms, &mut self.events)?;
         let size = ReadingSize::of(&snapshot);
         let mut next = Instant::now() + self.pause(judge.last());
-        while self.wait(next) {
+        publisher.begin();
+        while self.wait(next, publisher) {
             let notes = std::mem::take(&mut snapshot.observation.notes);
             let judged = judge.advance(operation, source, &mut snapshot);
             snapshot.observation.notes = notes;
@@ -227,8 +232,9 @@ impl WatchService<'_> {
     }
 
     /// Waits until a time; returns false if the service is to end.
-    fn wait(&self, until: Instant) -> bool {
+    fn wait(&self, until: Instant, publisher: &mut dyn SweepPublisher) -> bool {
         while !self.stop.is_requested() {
+            publisher.wait();
             let left = until.saturating_duration_since(Instant::now());
             if left.is_zero() {
                 return true;

@@ -77,7 +77,7 @@ impl<'a> From<&'a CatalogueEntry> for SimulatedSource<'a> {
 }
 
 fn run(context: &mut Context<'_, '_>) -> Result<Exit, Failure> {
-    let sources = list_sources(context.outside);
+    let sources = list_sources(context.outside, context.options.reach.library);
     if !context.output.json {
         write_text(context.output.out, context.output.page, &sources)?;
         return Ok(Exit::Done);

@@ -13,6 +13,7 @@ use serde::{Deserialize, Deserializer};
 
 use crate::script::argument_values::duration;
 use crate::script::terminal_info::Color;
+use fabdeck_live::MadLibrary;
 
 /// A value that is written as a table with known keys.
 pub trait ConfigTable: Sized {
@@ -74,6 +75,11 @@ pub fn key_lists<'de, D: Deserializer<'de>>(value: D) -> Result<BTreeMap<String,
         Keys::List(keys) => (action, keys),
     });
     Ok(keys.collect())
+}
+
+pub fn mad_library<'de, D: Deserializer<'de>>(value: D) -> Result<MadLibrary, D::Error> {
+    let word = String::deserialize(value)?;
+    MadLibrary::of(&word).ok_or_else(|| Error::custom(format!("'{word}' is no library for adapters")))
 }
 
 pub fn color<'de, D: Deserializer<'de>>(value: D) -> Result<Option<Color>, D::Error> {

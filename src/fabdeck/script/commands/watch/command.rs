@@ -12,6 +12,7 @@ use super::page_service::PageService;
 use super::publication::{Publication, ServedMetrics};
 use crate::catalogue::exit::Exit;
 use crate::catalogue::failure::Failure;
+use crate::catalogue::summary::count_words;
 use crate::operations::environment::Env;
 use crate::operations::event_store::fabric_store::FabricStore;
 use crate::operations::event_store::watch_event::WatchEvent;
@@ -30,6 +31,7 @@ use crate::script::context::Context;
 use crate::script::event_line::EventFormat;
 use crate::script::json_schema::JsonSchema;
 use crate::system::journal_socket::{JOURNAL_SOCKET, LogSocket, SYSLOG_SOCKET};
+use crate::system::service_manager::ServiceManager;
 use crate::system::web_access::access_rules::WebAccess;
 use fabdeck_files::exporter_names::ExporterNames;
 use fabdeck_files::prometheus::MetricSet;
@@ -251,6 +253,7 @@ fn run(context: &mut Context<'_, '_>, args: &WatchServiceArgs) -> Result<Exit, F
         sinks: args.outputs.sinks(),
         webhook,
         env: context.env(),
+        manager: ServiceManager::of_process(),
     };
     let stop = AtomicBool::new(false);
     std::thread::scope(|scope| {
@@ -259,6 +262,7 @@ fn run(context: &mut Context<'_, '_>, args: &WatchServiceArgs) -> Result<Exit, F
             scope.spawn(move || service.server.run(stop, publication, &service.access));
         }
         let ended = run_watch_service(&mut context.operation(), &request, &mut publisher);
+        publisher.manager.report_stopping();
         stop.store(true, Ordering::SeqCst);
         ended
     })?;
@@ -275,6 +279,7 @@ struct WatchPublisher<'p> {
     sinks: Vec<Box<dyn EventSink>>,
     webhook: Option<WebhookSender>,
     env: Env<'p>,
+    manager: ServiceManager,
 }
 
 impl WatchPublisher<'_> {
@@ -289,7 +294,16 @@ impl WatchPublisher<'_> {
 }
 
 impl SweepPublisher for WatchPublisher<'_> {
+    fn begin(&mut self) {
+        self.manager.report_ready();
+    }
+
+    fn wait(&mut self) {
+        self.manager.report_alive();
+    }
+
     fn publish(&mut self, watched: &WatchedSweep<'_>, events: &[WatchEvent]) {
+        self.manager.report_status(&status_line(watched));
         if let Some(publication) = self.publication {
             publication.publish(watched);
         }
@@ -309,6 +323,7 @@ impl SweepPublisher for WatchPublisher<'_> {
         if let Some(publication) = self.publication {
             publication.publish_failure(why, statistics);
         }
+        self.manager.report_status(&format!("the fabric cannot be read: {why}"));
         self.pass_on(events);
         if let Some(webhook) = &mut self.webhook {
             webhook.receive(events, statistics.unstored_events == Some(0));
@@ -320,6 +335,15 @@ impl SweepPublisher for WatchPublisher<'_> {
         messages.extend(self.webhook.iter().flat_map(WebhookSender::take_messages));
         messages
     }
+}
+
+/// The state of the service in a line, for `systemctl status`.
+fn status_line(watched: &WatchedSweep<'_>) -> String {
+    let sweeps = usize::try_from(watched.statistics.sweeps).unwrap_or(usize::MAX);
+    let sweeps = count_words(sweeps, "sweep", "sweeps");
+    let ports = count_words(watched.interval.watched.ports, "port", "ports");
+    let problems = count_words(watched.report.problems.len(), "problem", "problems");
+    format!("{sweeps}; {ports} in the last one; {problems}")
 }
 
 /// The list of jobs of the configuration, if it names one.
