@@ -180,7 +180,8 @@ fn a_node_of_a_real_slurm_is_drained_and_undrained_by_its_cable() {
     let story = "0s errors leaf0/1 6000000\n0s errors leaf1/1 6000000\n1800s errors leaf0/1 0\n1800s errors leaf1/1 0\n";
     fs::write(at.join("story"), story).unwrap();
     let source = format!("sim:kary,k=2,n=3,traffic=none,story={}", at.join("story").display());
-    let tools = ["sinfo", "scontrol"].map(|tool| format!("{tool} = \"{}\"\n", program(tool, "slurm-client").display()));
+    let tools = ["sinfo", "scontrol"]
+        .map(|tool| format!("{tool} = \"{}\"\n", program(tool, "slurm-client").display()));
     let policy = format!(
         "fabrics = [\"{source}\"]\nbad_together = \"90%\"\n[slurm]\nmode = \"apply\"\nevery = \"100ms\"\n\
          good_for = \"1m\"\n{}{}",

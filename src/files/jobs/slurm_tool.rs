@@ -29,9 +29,13 @@ pub enum SlurmToolError {
         .timeout.as_secs_f64()
     )]
     Silent { program: String, timeout: Duration },
-    #[error("FD-4608: {program} failed: {message}; check Slurm's controller (scontrol ping), and that this user is an operator")]
+    #[error(
+        "FD-4608: {program} failed: {message}; check Slurm's controller (scontrol ping), and that this user is an operator"
+    )]
     Failed { program: String, message: String },
-    #[error("FD-4609: {program} printed '{line}', which is no line of a node; check that it is Slurm's sinfo")]
+    #[error(
+        "FD-4609: {program} printed '{line}', which is no line of a node; check that it is Slurm's sinfo"
+    )]
     NoNode { program: String, line: String },
 }
 
@@ -122,7 +126,10 @@ impl SlurmTools {
             if let Some(status) = running.read_output(since.elapsed()) {
                 return match status.success() {
                     true => Ok(String::from_utf8_lossy(&running.out).into_owned()),
-                    false => Err(SlurmToolError::Failed { program: name(), message: failure_words(&running, status) }),
+                    false => Err(SlurmToolError::Failed {
+                        program: name(),
+                        message: failure_words(&running, status),
+                    }),
                 };
             }
             if since.elapsed() >= self.timeout || running.out.len() > MOST_BYTES {

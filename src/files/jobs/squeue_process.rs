@@ -130,7 +130,11 @@ impl SqueuePoll {
 }
 
 /// The list of a query that has ended, or its error.
-fn parse_answer(running: &SlurmProcess, form: OutputForm, status: ExitStatus) -> Result<JobList, AnswerFault> {
+fn parse_answer(
+    running: &SlurmProcess,
+    form: OutputForm,
+    status: ExitStatus,
+) -> Result<JobList, AnswerFault> {
     if !status.success() {
         return Err(AnswerFault::Ended(failure_words(running, status)));
     }

@@ -75,7 +75,11 @@ fn what_a_policy_applies_is_a_change_that_it_confirms_by_name() {
     assert!(row["engine"].as_str().unwrap().starts_with("isolate leaf0[4]"), "{row}");
     assert_eq!(watch.is("policy-confirmed")["subject"], id);
     assert_eq!(lab.state(), "confirmed");
-    assert!(lab.trail().lines().any(|line| line.contains("confirmed") && line.contains("(by policy)")), "{}", lab.trail());
+    assert!(
+        lab.trail().lines().any(|line| line.contains("confirmed") && line.contains("(by policy)")),
+        "{}",
+        lab.trail()
+    );
     let shown: Value = serde_json::from_slice(&lab.run(&["policy", "show", "--json"]).stdout).unwrap();
     assert_eq!((&shown["rows"][0]["stage"], &shown["rows"][0]["change"]), (&"out".into(), &id), "{shown}");
     drop(watch);
@@ -84,7 +88,8 @@ fn what_a_policy_applies_is_a_change_that_it_confirms_by_name() {
     let actions = ledger["rows"][0]["actions"].to_string();
     assert!(actions.contains("isolate leaf0[4]"), "{ledger}");
     // The next watch knows what is out of use, and takes it back once it is good.
-    let mut watch = PolicyWatch::start(&lab, "confirm_after = \"1s\"\ngood_for = \"1s\"\nerrors_an_hour = 4000000000\n");
+    let mut watch =
+        PolicyWatch::start(&lab, "confirm_after = \"1s\"\ngood_for = \"1s\"\nerrors_an_hour = 4000000000\n");
     let back = watch.is("policy-applied");
     assert!(back["text"].as_str().unwrap().contains("back in use"), "{back}");
     watch.is("policy-returned");

@@ -12,8 +12,14 @@ use fabdeck_simulator::SimulatorRng;
 use super::policy_world::{MINUTE_MS, PolicyWorld};
 
 const DAY_MINUTES: i64 = 1440;
-const FABRICS: [(&str, &str); 4] =
-    [("kary,k=3,n=2", "updn"), ("kary,k=4,n=2", "minhop"), ("kary,k=2,n=3", "updn"), ("xgft,m=3x3,w=1x4", "ftree")];
+/// Minutes between two sweeps.
+const SWEEP: i64 = 3;
+const FABRICS: [(&str, &str); 4] = [
+    ("kary,k=3,n=2", "updn"),
+    ("kary,k=4,n=2", "minhop"),
+    ("kary,k=2,n=3", "updn"),
+    ("xgft,m=3x3,w=1x4", "ftree"),
+];
 
 /// What goes wrong with a cable, from one minute to another.
 struct BadCable {
@@ -32,6 +38,8 @@ struct BadDay {
     /// A switch that restarts: its links, and when.
     restart: (Vec<LinkEnds>, i64, i64),
     taken_out: Vec<i64>,
+    /// Sweeps for which a link that may help was out of use while pairs were lost.
+    waited: usize,
     counts: DayCounts,
 }
 
@@ -67,14 +75,25 @@ impl BadDay {
         };
         let cables = (0..2 + rng.draw_below(6)).map(|_| cable(&mut rng)).collect();
         let switch = trunks[rng.draw_below(trunks.len() as u64) as usize][0].0;
-        let of_switch = trunks.iter().filter(|ends| ends.iter().any(|end| end.0 == switch)).copied().collect();
+        let of_switch =
+            trunks.iter().filter(|ends| ends.iter().any(|end| end.0 == switch)).copied().collect();
         let at = rng.draw_below(DAY_MINUTES as u64) as i64;
         let restart = (of_switch, at, at + 1 + rng.draw_below(15) as i64);
         let runner = PolicyRunner::new(policy.clone());
-        Self { world, runner, policy, rng, cables, restart, taken_out: Vec::new(), counts: DayCounts::default() }
+        Self {
+            world,
+            runner,
+            policy,
+            rng,
+            cables,
+            restart,
+            taken_out: Vec::new(),
+            waited: 0,
+            counts: DayCounts::default(),
+        }
     }
 
-    /// What goes wrong in a minute.
+    /// What goes wrong before a sweep.
     fn let_fail(&mut self, minute: i64) {
         let mut down = BTreeSet::new();
         for cable in &self.cables {
@@ -83,9 +102,9 @@ impl BadDay {
             }
             match cable.kind {
                 // It flaps; some sweeps find it down.
-                0 if self.rng.draw_below(8) == 0 => self.world.flap(cable.link),
-                1 if self.rng.draw_below(10) == 0 => _ = down.insert(cable.link),
-                2 => self.world.add_errors(cable.link, 300),
+                0 if self.rng.draw_below(4) == 0 => self.world.flap(cable.link),
+                1 if self.rng.draw_below(5) == 0 => _ = down.insert(cable.link),
+                2 => self.world.add_errors(cable.link, 900),
                 // It is down for all of the time, after it flapped for a while.
                 3 if minute < cable.from + 15 => self.world.flap(cable.link),
                 3 => _ = down.insert(cable.link),
@@ -102,14 +121,15 @@ impl BadDay {
             self.world.set_down(down, true);
         }
         self.world.is_partial = self.rng.draw_below(30) == 0;
-        let foreign = self.rng.draw_below(200);
-        self.world.has_foreign_change = if self.world.has_foreign_change { foreign > 20 } else { foreign == 0 };
+        let foreign = self.rng.draw_below(100);
+        self.world.has_foreign_change =
+            if self.world.has_foreign_change { foreign > 20 } else { foreign == 0 };
     }
 
     fn step(&mut self, why: &str) {
         let before = self.world.lost_pairs();
         let state = self.runner.state().clone();
-        let outcome = self.world.step(&mut self.runner, MINUTE_MS);
+        let outcome = self.world.step(&mut self.runner, SWEEP * MINUTE_MS);
         // Nothing that the policy, or the guard of a change of it, did has lost a pair.
         let after = self.world.lost_pairs();
         assert!(after <= before, "{why}: {after} pairs lost, {before} before: {:?}", outcome.notices);
@@ -135,23 +155,32 @@ impl BadDay {
         self.check_paths(why);
     }
 
-    /// While links are out of use and pairs have no path, those links would not help.
-    fn check_paths(&self, why: &str) {
+    /// While pairs have no path, one link after the other is taken back, or would not help.
+    fn check_paths(&mut self, why: &str) {
         let is_out = |stage: &IsolationStage| matches!(stage, IsolationStage::Out { .. });
         let idle: Vec<_> = self.runner.state().isolated.iter().filter(|link| is_out(&link.stage)).collect();
         let is_free = |ends: &LinkEnds| self.runner.state().held.get(ends).is_none();
         let pending = self.runner.state().isolated.iter().any(|link| link.pending().is_some());
-        if self.world.lost_pairs() > 0 && !self.world.is_partial && !self.world.has_foreign_change && !pending {
-            let helps = idle.iter().find(|link| is_free(&link.ends) && !self.world.down.contains(&link.ends));
-            assert!(helps.is_none(), "{why}: {helps:?} is still out of use while pairs are lost");
+        // A switch without cables cannot be written.
+        let is_restarting = self.restart.0.iter().all(|link| self.world.down.contains(link));
+        let is_free_to_act =
+            !is_restarting && !self.world.is_partial && !self.world.has_foreign_change && !pending;
+        let helps = idle.iter().any(|link| is_free(&link.ends) && !self.world.down.contains(&link.ends));
+        match self.world.lost_pairs() > 0 && is_free_to_act && helps {
+            true => self.waited += 1,
+            false => self.waited = 0,
         }
+        assert!(
+            self.waited <= self.policy.limits.links_at_once,
+            "{why}: links are out of use while pairs are lost"
+        );
     }
 }
 
 fn live_through(seed: u64) -> DayCounts {
     let mut day = BadDay::new(seed);
     let tables = day.world.tables().clone();
-    for minute in 0..DAY_MINUTES {
+    for minute in (0..DAY_MINUTES).step_by(SWEEP as usize) {
         day.let_fail(minute);
         day.step(&format!("seed {seed}, minute {minute}"));
     }
@@ -159,7 +188,7 @@ fn live_through(seed: u64) -> DayCounts {
     let down: Vec<LinkEnds> = day.world.down.iter().copied().collect();
     day.world.set_down(down, false);
     (day.world.is_partial, day.world.has_foreign_change) = (false, false);
-    for minute in 0..DAY_MINUTES {
+    for minute in (0..DAY_MINUTES).step_by(SWEEP as usize) {
         day.step(&format!("seed {seed}, quiet minute {minute}"));
         if day.runner.state().isolated.is_empty() && minute > 60 {
             break;

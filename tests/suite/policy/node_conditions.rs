@@ -6,12 +6,12 @@ use std::path::Path;
 use std::process::Stdio;
 use std::time::{Duration, Instant};
 
+use crate::commands::binary::{fabdeck, home};
 use fabdeck::operations::policy::link_decisions::PolicyRefusal;
 use fabdeck::operations::policy::node_decisions::{
     DRAIN_REASON, NodeDecision, NodeMemory, NodeSight, decide_nodes, drain_limit,
 };
 use fabdeck::operations::policy::policy_file::{NodePolicy, Policy};
-use crate::commands::binary::{fabdeck, home};
 use fabdeck_files::jobs::{SlurmNode, SlurmNodeUse, SlurmToolError, SlurmTools};
 
 const HOUR_MS: i64 = 3_600_000;
@@ -184,7 +184,10 @@ fn slurm_is_compared_before_it_is_told() {
     assert_eq!(tools.undrain(&node("n3", "drain", DRAIN_REASON)), Ok(false));
     assert_eq!(tools.undrain(&node("n1", "drain", DRAIN_REASON)), Ok(true));
     let told = std::fs::read_to_string(folder.path().join("told")).unwrap();
-    assert_eq!(told, "update NodeName=n1 State=DRAIN Reason=fabdeck: bad cable\nupdate NodeName=n1 State=UNDRAIN\n");
+    assert_eq!(
+        told,
+        "update NodeName=n1 State=DRAIN Reason=fabdeck: bad cable\nupdate NodeName=n1 State=UNDRAIN\n"
+    );
     assert_eq!(read[0].node_use(), SlurmNodeUse::InUse);
 }
 
@@ -202,7 +205,11 @@ fn a_slurm_that_hangs_or_fails_is_bounded_and_named() {
     let failed = asked("echo 'Unable to contact slurm controller' >&2; exit 1").to_string();
     assert!(failed.contains("FD-4608") && failed.contains("Unable to contact"), "{failed}");
     assert!(asked("echo what is this").to_string().contains("FD-4609"));
-    let absent = SlurmTools { sinfo: "/nowhere/sinfo".into(), scontrol: "/nowhere".into(), timeout: Duration::from_secs(1) };
+    let absent = SlurmTools {
+        sinfo: "/nowhere/sinfo".into(),
+        scontrol: "/nowhere".into(),
+        timeout: Duration::from_secs(1),
+    };
     assert!(absent.read_nodes(None).unwrap_err().to_string().contains("FD-4606: /nowhere/sinfo"));
 }
 
@@ -217,7 +224,16 @@ fn watch_until_drained(home: &tempfile::TempDir, mode: &str) -> String {
     );
     std::fs::write(at.join("policy.toml"), policy).unwrap();
     let mut watch = fabdeck(home)
-        .args(["--source", source, "--allow-write", "--state-dir", "state", "watch", "--policy", "policy.toml"])
+        .args([
+            "--source",
+            source,
+            "--allow-write",
+            "--state-dir",
+            "state",
+            "watch",
+            "--policy",
+            "policy.toml",
+        ])
         .args(["--interval", "100ms"])
         .current_dir(at)
         .stdout(Stdio::piped())

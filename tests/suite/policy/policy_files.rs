@@ -22,7 +22,8 @@ fn an_empty_policy_has_the_documented_values() {
 /// The keys of docs/monitoring.md are those of the reader, each with its default.
 #[test]
 fn the_documented_file_has_every_key_with_its_default() {
-    let page = std::fs::read_to_string(std::path::Path::new(env!("FABDECK_ROOT")).join("docs/monitoring.md")).unwrap();
+    let page = std::fs::read_to_string(std::path::Path::new(env!("FABDECK_ROOT")).join("docs/monitoring.md"))
+        .unwrap();
     let begin = page.find("# policy.toml").expect("docs/monitoring.md has no policy file");
     let text = &page[begin..begin + page[begin..].find("```").unwrap()];
     let mut documented = Policy::parse(text).unwrap();
@@ -31,9 +32,18 @@ fn the_documented_file_has_every_key_with_its_default() {
     documented.driver.opensm_conf = None;
     documented.driver.opensm_console = None;
     assert_eq!(documented, Policy::parse("[slurm]").unwrap());
-    let source = std::path::Path::new(env!("FABDECK_ROOT")).join("src/fabdeck/operations/policy/policy_file.rs");
+    let source =
+        std::path::Path::new(env!("FABDECK_ROOT")).join("src/fabdeck/operations/policy/policy_file.rs");
     let source = std::fs::read_to_string(source).unwrap();
-    let keys = ["number(", "parsed(", "milliseconds(root, ", "milliseconds(table_ref, ", "time(table_ref, ", "flag(", "texts("];
+    let keys = [
+        "number(",
+        "parsed(",
+        "milliseconds(root, ",
+        "milliseconds(table_ref, ",
+        "time(table_ref, ",
+        "flag(",
+        "texts(",
+    ];
     let name = |at: usize| source[at..].split('"').next().unwrap();
     let mut named = Vec::new();
     for call in keys.map(|call| format!("{call}\"")) {
@@ -49,7 +59,11 @@ fn the_documented_file_has_every_key_with_its_default() {
 fn every_mistake_is_reported_with_its_line_and_key() {
     for (text, begins, has) in [
         ("mode = ", "1: FD-7381", "correct the line"),
-        ("\nmode = \"act\"", "2: FD-9404", "'mode' of the policy: 'act' is not possible: write shadow or apply"),
+        (
+            "\nmode = \"act\"",
+            "2: FD-9404",
+            "'mode' of the policy: 'act' is not possible: write shadow or apply",
+        ),
         ("links_at_once = 0", "1: FD-9404", "whole number from 1 to 100"),
         ("\n\nlink_at_once = 1", "3: FD-9401", "links_at_once"),
         ("busiest_channel = 0.5", "1: FD-9404", "from 1e0 to 1e2"),
@@ -57,7 +71,11 @@ fn every_mistake_is_reported_with_its_line_and_key() {
         ("confirm_after = \"10\"", "1: FD-9404", "write a time with its unit"),
         ("good_for = true", "1: FD-9402", "'good_for' of the policy has to be a text or a number"),
         ("opensm_console = \"x\"", "1: FD-9404", "127.0.0.1:10000"),
-        ("[slurm]\nmode = \"shadow\"", "2: FD-9404", "'mode' of [slurm]: 'shadow' is not possible: write dry-run or apply"),
+        (
+            "[slurm]\nmode = \"shadow\"",
+            "2: FD-9404",
+            "'mode' of [slurm]: 'shadow' is not possible: write dry-run or apply",
+        ),
         ("[slurm]\nnodes = 4", "2: FD-9401", "[slurm]"),
         ("slurm = 1", "1: FD-9402", "[slurm] has to be a table"),
     ] {

@@ -1,6 +1,7 @@
 //! A fabric in memory for a policy: cables that fail, sweeps, changes with guards, and a switch.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 use std::time::Duration;
 
 use fabdeck::catalogue::failure::Failure;
@@ -11,15 +12,15 @@ use fabdeck::operations::event_store::cable_places::ends_of_link;
 use fabdeck::operations::event_store::stored_batch::LinkEnds;
 use fabdeck::operations::health::table_certificate::certify_tables;
 use fabdeck::operations::plans::plan_origin::PlanOrigin;
-use fabdeck::operations::policy::policy_actions::{ChangeStart, IsolationRecord, PolicyActions, PolicyFabric};
+use fabdeck::operations::policy::policy_actions::{
+    ChangeStart, IsolationRecord, PolicyActions, PolicyFabric,
+};
 use fabdeck::operations::policy::policy_runner::{PolicyOutcome, PolicyRunner};
 use fabdeck::operations::policy::policy_sight::PolicyReading;
 use fabdeck::operations::policy::policy_switch::PolicyStop;
 use fabdeck_change::{BeginRecord, ChangePhase, ChangeState, Plan, tables_after_rollback};
 use fabdeck_fabric::generate::{FabricSpec, generate};
-use fabdeck_fabric::observe::{
-    Counter, CounterSample, FabricEvent, Observation, PortIdentity, Sweep,
-};
+use fabdeck_fabric::observe::{Counter, CounterSample, FabricEvent, Observation, PortIdentity, Sweep};
 use fabdeck_fabric::{Fabric, FabricBuilder, Faults, NameMap, NodeKey, Tables};
 use fabdeck_routing::{NoProgress, Problem, Request, find_engine};
 
@@ -33,18 +34,19 @@ pub struct WorldChange {
     pub phase: ChangePhase,
     plan: Plan,
     deadline_ms: i64,
+    lost_before: u64,
 }
 
 pub struct PolicyWorld {
     whole: Fabric,
-    pub look: Snapshot,
+    pub look: Arc<Snapshot>,
     pub time_ms: i64,
     /// Errors and times that the link went down, by port.
     counters: BTreeMap<PortIdentity, [u64; 2]>,
     pub down: BTreeSet<LinkEnds>,
     news: Vec<FabricEvent>,
     has_new_fabric: bool,
-    certificate: Option<CertificateReport>,
+    certificate: Option<Arc<CertificateReport>>,
     pub changes: Vec<WorldChange>,
     pub window_ms: i64,
     /// Whether a port does not answer, and whether a change of others waits.
@@ -65,13 +67,14 @@ impl PolicyWorld {
         let whole = generate(&name.parse::<FabricSpec>().unwrap()).unwrap().fabric;
         let none = Faults::new();
         let problem = Problem::new(&whole, &none);
-        let routes = (find_engine(engine).unwrap().route)(&problem, &Request::default(), &NoProgress).unwrap().routes;
+        let routes =
+            (find_engine(engine).unwrap().route)(&problem, &Request::default(), &NoProgress).unwrap().routes;
         let mut tables = Tables::default();
         for (id, _) in whole.switches() {
             tables.node_mut(id).lft = Some(routes.lft(id.0));
         }
         let observation = Observation { fabric: whole.clone(), tables, ..Observation::default() };
-        let look = Snapshot::new("world", observation, &NameMap::default());
+        let look = Arc::new(Snapshot::new("world", observation, &NameMap::default()));
         let ports = whole.ports().filter(|(_, port)| port.peer.is_some());
         let counters = ports.map(|(id, _)| (identity(&whole, id), [0, 0])).collect();
         let mut world = Self {
@@ -113,12 +116,12 @@ impl PolicyWorld {
     }
 
     pub fn set_tables(&mut self, tables: Tables) {
-        self.look.observation.tables = tables;
+        Arc::make_mut(&mut self.look).observation.tables = tables;
         self.certify();
     }
 
     fn certify(&mut self) {
-        self.certificate = certify_tables(&self.look, &NoProgress).unwrap();
+        self.certificate = certify_tables(&self.look, &NoProgress).unwrap().map(Arc::new);
     }
 
     /// Pairs without a path, though cables connect them.
@@ -157,7 +160,7 @@ impl PolicyWorld {
         }
         let tables = self.tables().clone();
         let observation = Observation { fabric: builder.finish(), tables, ..Observation::default() };
-        self.look = Snapshot::new("world", observation, &NameMap::default());
+        self.look = Arc::new(Snapshot::new("world", observation, &NameMap::default()));
         self.has_new_fabric = true;
         self.certify();
     }
@@ -192,18 +195,19 @@ impl PolicyWorld {
             .filter(|change| now >= change.deadline_ms)
             .map(|change| change.id.clone())
             .collect();
-        overdue.iter().for_each(|id| self.put_back(id));
+        overdue.iter().for_each(|id| _ = self.put_back(id));
         let (sweep, news) = (self.sweep(), std::mem::take(&mut self.news));
         self.has_new_fabric = false;
         let (look, certificate) = (self.look.clone(), self.certificate.clone());
-        let foreign = ChangeState::new(BeginRecord { id: "foreign".into(), number: 99, ..BeginRecord::default() });
+        let foreign =
+            ChangeState::new(BeginRecord { id: "foreign".into(), number: 99, ..BeginRecord::default() });
         let rows = self.has_foreign_change.then(|| ChangeRow::from_state(&foreign, None, None));
         let changes: Vec<ChangeRow> = rows.into_iter().collect();
         let reading = PolicyReading {
             look: &look,
             sweep: &sweep,
             news: &news,
-            certificate: certificate.as_ref(),
+            certificate: certificate.as_deref(),
             changes: &changes,
             unread_changes: &[],
             ledger: None,
@@ -214,12 +218,20 @@ impl PolicyWorld {
         runner.step(self, &reading, None)
     }
 
-    fn put_back(&mut self, id: &str) {
+    /// As a guard does, which stays where going back loses more pairs.
+    fn put_back(&mut self, id: &str) -> Result<(), String> {
         let at = self.changes.iter().position(|change| change.id == id).unwrap();
-        let steps: Vec<_> = self.changes[at].plan.writes.iter().map(|write| write.to_step().unwrap()).collect();
+        let steps: Vec<_> =
+            self.changes[at].plan.writes.iter().map(|write| write.to_step().unwrap()).collect();
         let tables = tables_after_rollback(&self.look.observation, &steps).tables;
-        self.changes[at].phase = ChangePhase::RolledBack;
+        let (before, now) = (self.tables().clone(), self.lost_pairs());
         self.set_tables(tables);
+        if self.lost_pairs() > now.max(self.changes[at].lost_before) {
+            self.set_tables(before);
+            return Err("going back would lose more pairs".to_owned());
+        }
+        self.changes[at].phase = ChangePhase::RolledBack;
+        Ok(())
     }
 
     /// Ends the process of the watch where a test wants that.
@@ -267,7 +279,7 @@ impl PolicyActions for PolicyWorld {
         self.spend_action();
         match self.is_partial {
             true => Err("a port did not answer".to_owned()),
-            false => Ok(PolicyFabric::without_levels(self.look.clone())),
+            false => Ok(PolicyFabric::without_levels(Snapshot::clone(&self.look))),
         }
     }
 
@@ -292,7 +304,15 @@ impl PolicyActions for PolicyWorld {
         self.spend_action();
         let deadline_ms = self.time_ms + self.window_ms;
         let tables = plan.tables_after(self.look.fabric(), self.tables());
-        self.changes.push(WorldChange { id: id.clone(), phase: ChangePhase::Applied, plan: plan.clone(), deadline_ms });
+        let lost_before = self.lost_pairs();
+        let phase = ChangePhase::Applied;
+        self.changes.push(WorldChange {
+            id: id.clone(),
+            phase,
+            plan: plan.clone(),
+            deadline_ms,
+            lost_before,
+        });
         self.set_tables(tables);
         self.spend_action();
         ChangeStart::Applied { id }
@@ -326,8 +346,8 @@ impl PolicyActions for PolicyWorld {
 
     fn roll_back(&mut self, id: &str) -> Result<(), String> {
         self.spend_action();
-        self.put_back(id);
+        let back = self.put_back(id);
         self.spend_action();
-        Ok(())
+        back
     }
 }

@@ -98,7 +98,11 @@ fn a_policy_that_may_not_apply_is_refused_before_anything_runs() {
     ] {
         let refused = watch(&home, policy, more);
         let text = text(&refused);
-        assert_eq!((refused.status.code(), text.contains(words)), (Some(code), true), "{policy} {more:?}: {text}");
+        assert_eq!(
+            (refused.status.code(), text.contains(words)),
+            (Some(code), true),
+            "{policy} {more:?}: {text}"
+        );
         assert!(refused.stdout.is_empty(), "{text}");
     }
     let absent = run(&home, &["--source", "sim:demo", "watch", "--policy", "absent.toml"]);

@@ -32,10 +32,12 @@ fn ports(fabric: &Fabric, links: &[LinkId]) -> BTreeSet<(u32, PortNum)> {
 /// Every link of trees, alone and with a second one.
 #[test]
 fn paths_around_a_link_of_a_tree_are_complete_and_others_stay() {
-    for (name, engine) in [("kary,k=3,n=2", "updn"), ("kary,k=3,n=3", "minhop"), ("xgft,m=4x4,w=1x3", "ftree")] {
+    for (name, engine) in
+        [("kary,k=3,n=2", "updn"), ("kary,k=3,n=3", "minhop"), ("xgft,m=4x4,w=1x3", "ftree")]
+    {
         let fabric = fabric(name);
         let none = Faults::new();
-        let routes = route(engine, &Problem::new(&fabric, &none), ).unwrap().routes;
+        let routes = route(engine, &Problem::new(&fabric, &none)).unwrap().routes;
         let trunks = trunks(&fabric);
         for (at, link) in trunks.iter().enumerate() {
             let other = trunks[(at + trunks.len() / 2) % trunks.len()];
@@ -74,8 +76,12 @@ fn what_has_no_other_path_is_named() {
     let found = certificate(&problem, &detour.routes);
     assert!(detour.stranded.is_empty() && found.lost.total() == 0 && !detour.lids.is_empty());
     // Both links of the first switch.
-    let of_first: Vec<LinkId> =
-        trunks.into_iter().filter(|id| [fabric.link(*id).a, fabric.link(*id).b].iter().any(|port| fabric.port(*port).node.0 == 0)).collect();
+    let of_first: Vec<LinkId> = trunks
+        .into_iter()
+        .filter(|id| {
+            [fabric.link(*id).a, fabric.link(*id).b].iter().any(|port| fabric.port(*port).node.0 == 0)
+        })
+        .collect();
     assert_eq!(of_first.len(), 2);
     let faults = without(&of_first);
     let detour = lead_around(&Problem::new(&fabric, &faults), &routes, &ports(&fabric, &of_first));

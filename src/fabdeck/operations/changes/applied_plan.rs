@@ -19,7 +19,8 @@ pub fn find_deviation(
     let message_of = |failure: Failure| failure.message.unwrap_or_default();
     let wanted =
         ReadOptions { tables: true, lanes: plan_file::plan_has_lanes(plan), ..ReadOptions::default() };
-    let (snapshot, in_force) = read_snapshot(operation, wanted, LaneReading::default()).map_err(message_of)?;
+    let (snapshot, in_force) =
+        read_snapshot(operation, wanted, LaneReading::default()).map_err(message_of)?;
     if hides_part(&snapshot.observation) {
         return Err("part of the fabric did not answer, so the change cannot be checked".to_owned());
     }

@@ -17,10 +17,10 @@ use crate::operations::plans::proposal_plan::make_plan;
 use crate::operations::plans::tables_proposal::tables_proposal;
 use crate::operations::preview::whatif::{Proposal, routes_in_force};
 use fabdeck_change::{Plan, PlanWrite, UNDO_OF};
+use fabdeck_fabric::observe::PortIdentity;
 use fabdeck_fabric::{
     BLOCK_LIDS, ElementId, Faults, JobMap, Lid, LinkId, NO_PATH, NodeId, PortId, PortNum, Routes, Tables,
 };
-use fabdeck_fabric::observe::PortIdentity;
 use fabdeck_mad::access::AttributePart;
 use fabdeck_routing::{Detour, NoProgress, Problem, lead_around};
 
@@ -102,7 +102,7 @@ pub fn plan_isolation(
     if busiest[1] as f64 > busiest[0] as f64 * request.busiest_channel {
         return Err(PolicyRefusal::BusiestChannel { before: busiest[0], after: busiest[1] });
     }
-    let plan = make_safe_plan(look, &faults, &words, &proposal, sent, made)?;
+    let plan = make_safe_plan(look, (&wanted, &faults), &words, &proposal, sent, made)?;
     Ok(IsolationPlan { plan, lids: detour.lids.len(), busiest })
 }
 
@@ -151,12 +151,13 @@ pub fn plan_return(
         Some(finding) if !is_better || after.deadlock_free != Some(true) => {
             Err(PolicyRefusal::Redundancy(format!("of the routes with it, {finding}")))
         }
-        _ => make_safe_plan(look, &faults, &words, &proposal, sent, made),
+        _ => make_safe_plan(look, (&wanted, &faults), &words, &proposal, sent, made),
     }
 }
 
 fn certificate_in_force(look: &Snapshot) -> Result<CertificateReport, PolicyRefusal> {
-    let certified = certify_tables(look, &NoProgress).map_err(|error| PolicyRefusal::Routes(error.to_string()))?;
+    let certified =
+        certify_tables(look, &NoProgress).map_err(|error| PolicyRefusal::Routes(error.to_string()))?;
     certified.ok_or_else(|| PolicyRefusal::Routes("the forwarding tables were not read".to_owned()))
 }
 
@@ -168,8 +169,8 @@ fn certify_proposal(
     sent: LevelsInForce<'_>,
     cut_off: u64,
 ) -> Result<Proposal, PolicyRefusal> {
-    let proposal =
-        tables_proposal(look, wanted, faults, sent).map_err(|error| PolicyRefusal::Routes(error.to_string()))?;
+    let proposal = tables_proposal(look, wanted, faults, sent)
+        .map_err(|error| PolicyRefusal::Routes(error.to_string()))?;
     let report = &proposal.report;
     if report.by_cause.cut_off > cut_off {
         let pairs = report.by_cause.cut_off - cut_off;
@@ -177,15 +178,17 @@ fn certify_proposal(
         return Err(PolicyRefusal::Redundancy(format!("{words} have no path without it")));
     }
     match report.deadlock_free {
-        None => Err(PolicyRefusal::Redundancy("whether the routes have a credit loop is not known".to_owned())),
+        None => {
+            Err(PolicyRefusal::Redundancy("whether the routes have a credit loop is not known".to_owned()))
+        }
         Some(_) => Ok(proposal),
     }
 }
 
-/// Makes the plan of routes, if it is safe under traffic and cuts no node off.
+/// Makes the plan of routes, if it is safe under traffic, cuts no node off, and can write all of the wanted tables.
 fn make_safe_plan(
     look: &Snapshot,
-    faults: &Faults,
+    (wanted, faults): (&Tables, &Faults),
     words: &str,
     proposal: &Proposal,
     sent: LevelsInForce<'_>,
@@ -193,19 +196,27 @@ fn make_safe_plan(
 ) -> Result<Plan, PolicyRefusal> {
     let plan = make_plan(look, faults, words, proposal, sent, made)
         .map_err(|error| PolicyRefusal::Routes(error.to_string()))?;
+    if plan.tables_after(look.fabric(), &look.observation.tables) != *wanted {
+        let why = "a switch whose table would change cannot be reached now".to_owned();
+        return Err(PolicyRefusal::PartialSweep(why));
+    }
     if let Some(words) = plan.cut_off.words() {
         return Err(PolicyRefusal::CutOff(words));
     }
     if plan.transition.safe != Some(true) {
         let why = plan.transition.short_verdict();
-        return Err(PolicyRefusal::Redundancy(format!("the change is not known to be safe under traffic: {why}")));
+        return Err(PolicyRefusal::Redundancy(format!(
+            "the change is not known to be safe under traffic: {why}"
+        )));
     }
     Ok(plan)
 }
 
 /// Takes the changed entries of a detour over into tables.
 fn take_over(look: &Snapshot, detour: &Detour, in_force: &Routes, tables: &mut Tables) {
-    for switch in detour.changed_switches(in_force).into_iter().filter(|id| look.fabric().node(*id).is_switch()) {
+    for switch in
+        detour.changed_switches(in_force).into_iter().filter(|id| look.fabric().node(*id).is_switch())
+    {
         let Some(lft) = tables.node_mut(switch).lft.as_mut() else { continue };
         for lid in &detour.lids {
             lft.set(*lid, detour.routes.get(switch.0, *lid));
@@ -219,7 +230,9 @@ fn put_back_entries(look: &Snapshot, writes: &[PlanWrite], tables: &mut Tables) 
         let (AttributePart::Block(block), Ok(step)) = (write.part, write.to_step()) else { continue };
         let Some(switch) = write.switch(look.fabric()) else { continue };
         let Some(lft) = tables.node_mut(switch).lft.as_mut() else { continue };
-        for (at, (old, new)) in step.old.iter().zip(&step.new).enumerate().filter(|(_, (old, new))| old != new) {
+        for (at, (old, new)) in
+            step.old.iter().zip(&step.new).enumerate().filter(|(_, (old, new))| old != new)
+        {
             let Some(lid) = Lid::new(u32::from(block) * u32::from(BLOCK_LIDS) + at as u32) else { continue };
             let entry = |byte: u8| (byte != NO_PATH).then_some(PortNum(byte));
             if lft.get(lid) == entry(*new) {
@@ -229,17 +242,23 @@ fn put_back_entries(look: &Snapshot, writes: &[PlanWrite], tables: &mut Tables) 
     }
 }
 
-/// Whether paths between hosts cross a link, by the tables of a snapshot.
+/// Whether paths between terminals cross a link, by the tables of a snapshot. Those to switches may, where they have no other
+/// path: management packets need none.
 pub fn carries_paths(look: &Snapshot, link: LinkId) -> bool {
     let faults = Faults::new();
     let routes = routes_in_force(look, &look.observation.tables, &faults);
     let ends = end_ports(look, link);
-    let lids = lids_over(&routes, &ends);
+    let fabric = look.fabric();
+    let is_terminal = |lid: &Lid| {
+        fabric.port_by_lid(*lid).is_some_and(|port| !fabric.node(fabric.port(port).node).is_switch())
+    };
+    let lids: Vec<Lid> = lids_over(&routes, &ends).into_iter().filter(is_terminal).collect();
     if lids.is_empty() {
         return false;
     }
-    let problem = Problem::new(look.fabric(), &faults);
-    let senders = problem.graph.senders();
+    let problem = Problem::new(fabric, &faults);
+    let senders: Vec<u32> =
+        problem.switches().filter(|switch| !problem.graph.terminals_of(*switch).is_empty()).collect();
     lids.iter().any(|lid| senders.iter().any(|from| crosses(&problem, &routes, *from, *lid, &ends)))
 }
 
@@ -253,7 +272,8 @@ pub fn jobs_over(look: &Snapshot, jobs: &JobMap, link: LinkId) -> Vec<String> {
     let fabric = look.fabric();
     let switch_of = |port: &PortId| fabric.peer(*port).map(|peer| fabric.port(peer).node.0);
     let is_hit = |ports: &BTreeSet<PortId>| {
-        let own = ports.iter().filter_map(|port| fabric.port(*port).facts.lid).filter(|lid| lids.contains(lid));
+        let own =
+            ports.iter().filter_map(|port| fabric.port(*port).facts.lid).filter(|lid| lids.contains(lid));
         let from: BTreeSet<u32> = ports.iter().filter_map(switch_of).collect();
         own.into_iter().any(|lid| from.iter().any(|switch| crosses(&problem, &routes, *switch, lid, &ends)))
     };
@@ -265,14 +285,19 @@ fn end_ports(look: &Snapshot, link: LinkId) -> Vec<(u32, PortNum)> {
     let fabric = look.fabric();
     let link = fabric.link(link);
     let ends = [link.a, link.b].map(|port| fabric.port(port));
-    ends.iter().filter(|port| fabric.node(port.node).is_switch()).map(|port| (port.node.0, port.number)).collect()
+    ends.iter()
+        .filter(|port| fabric.node(port.node).is_switch())
+        .map(|port| (port.node.0, port.number))
+        .collect()
 }
 
 fn lids_over(routes: &Routes, ends: &[(u32, PortNum)]) -> BTreeSet<Lid> {
     let over = |(switch, port): &(u32, PortNum)| {
         let row = routes.row(*switch).iter().enumerate();
         let port = port.value();
-        row.filter(move |(_, entry)| **entry == port).filter_map(|(lid, _)| Lid::new(lid as u32)).collect::<Vec<_>>()
+        row.filter(move |(_, entry)| **entry == port)
+            .filter_map(|(lid, _)| Lid::new(lid as u32))
+            .collect::<Vec<_>>()
     };
     ends.iter().flat_map(over).collect()
 }

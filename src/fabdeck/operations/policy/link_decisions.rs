@@ -30,6 +30,9 @@ pub struct PolicyChange {
     pub id: String,
     /// Pairs without a path before the change.
     pub lost_before: u64,
+    /// Whether it takes a link back because pairs have no path: some may still have none then.
+    #[serde(default)]
+    pub is_needed: bool,
     /// When it was in force; `None` for a change that an earlier process of the watch began: it is left to its guard,
     /// because what happened meanwhile is not known.
     #[serde(skip)]
@@ -150,7 +153,10 @@ pub enum SightFault {
 pub enum PolicyRefusal {
     PartialSweep(String),
     StaleSweep(String),
-    ManyTogether { troubled: usize, links: usize },
+    ManyTogether {
+        troubled: usize,
+        links: usize,
+    },
     PendingChange(String),
     AdaptiveRouting(String),
     LinksAtOnce(usize),
@@ -159,7 +165,10 @@ pub enum PolicyRefusal {
     Redundancy(String),
     /// Nodes would have no route.
     CutOff(String),
-    BusiestChannel { before: u64, after: u64 },
+    BusiestChannel {
+        before: u64,
+        after: u64,
+    },
     /// There are no such routes, or no plan can be made.
     Routes(String),
     /// The change was refused or not begun.
@@ -192,7 +201,11 @@ impl PolicyRefusal {
     pub fn holds_link(&self) -> bool {
         matches!(
             self,
-            Self::Redundancy(_) | Self::CutOff(_) | Self::BusiestChannel { .. } | Self::Routes(_) | Self::Change(_)
+            Self::Redundancy(_)
+                | Self::CutOff(_)
+                | Self::BusiestChannel { .. }
+                | Self::Routes(_)
+                | Self::Change(_)
         )
     }
 }
@@ -210,13 +223,19 @@ impl fmt::Display for PolicyRefusal {
             Self::PendingChange(why) => write!(f, "{why}"),
             Self::AdaptiveRouting(why) => write!(f, "adaptive routing is not certified: {why}"),
             Self::LinksAtOnce(limit) => {
-                write!(f, "{} out of use already, which is the limit", count_words(*limit, "link is", "links are"))
+                write!(
+                    f,
+                    "{} out of use already, which is the limit",
+                    count_words(*limit, "link is", "links are")
+                )
             }
             Self::LinksAnHour(limit) => {
                 let links = count_words(*limit, "link was", "links were");
                 write!(f, "{links} taken out within an hour, which is the limit")
             }
-            Self::Redundancy(why) | Self::CutOff(why) | Self::Routes(why) | Self::Change(why) => write!(f, "{why}"),
+            Self::Redundancy(why) | Self::CutOff(why) | Self::Routes(why) | Self::Change(why) => {
+                write!(f, "{why}")
+            }
             Self::NothingInForce => write!(f, "nothing that took it out of use is in force any more"),
             Self::BusiestChannel { before, after } => {
                 write!(f, "the busiest channel would carry {after} paths, and carries {before}")
@@ -230,19 +249,40 @@ impl fmt::Display for PolicyRefusal {
 pub enum LinkDecision {
     Isolate(BadLinkSight),
     /// `is_needed`: pairs have no path, so it is taken back before it was good for long.
-    TakeBack { link: LinkEnds, is_needed: bool },
+    TakeBack {
+        link: LinkEnds,
+        is_needed: bool,
+    },
     Confirm(LinkEnds),
-    RollBack { link: LinkEnds, why: String },
+    RollBack {
+        link: LinkEnds,
+        why: String,
+    },
     /// Its change ended: confirmed, or not in force any more.
-    Settle { link: LinkEnds, is_confirmed: bool },
+    Settle {
+        link: LinkEnds,
+        is_confirmed: bool,
+    },
     /// How its change ended is not known, or it left parts in the fabric: the policy stops.
-    Stop { link: LinkEnds, why: String },
+    Stop {
+        link: LinkEnds,
+        why: String,
+    },
     /// The link is no longer of the policy.
-    Release { link: LinkEnds, why: String },
+    Release {
+        link: LinkEnds,
+        why: String,
+    },
     /// A bad link stays in use.
-    Refuse { link: BadLinkSight, why: PolicyRefusal },
+    Refuse {
+        link: BadLinkSight,
+        why: PolicyRefusal,
+    },
     /// A link that is good again stays out of use.
-    RefuseReturn { link: LinkEnds, why: PolicyRefusal },
+    RefuseReturn {
+        link: LinkEnds,
+        why: PolicyRefusal,
+    },
 }
 
 /// Decides about all links. The state is as it was after the last decisions were carried out.
@@ -303,7 +343,11 @@ fn refuse_by_limits(now_ms: i64, limits: &IsolationLimits, state: &PolicyState) 
 }
 
 /// What becomes of a change that waits.
-fn decide_pending(sight: &PolicySight, limits: &IsolationLimits, link: &IsolatedLink) -> Option<LinkDecision> {
+fn decide_pending(
+    sight: &PolicySight,
+    limits: &IsolationLimits,
+    link: &IsolatedLink,
+) -> Option<LinkDecision> {
     let change = link.pending()?;
     let ends = link.ends;
     match sight.changes.get(&change.id)? {
@@ -319,12 +363,17 @@ fn decide_pending(sight: &PolicySight, limits: &IsolationLimits, link: &Isolated
         ChangePhase::Applied => {
             // Of a change of an earlier process nothing is known: its guard rolls it back.
             let applied_ms = change.applied_ms?;
+            // To go back would lead paths over the link, which is down at the moment.
+            let is_leaving = matches!(link.stage, IsolationStage::Leaving { .. });
+            if is_leaving && !sight.isolated.get(&ends).is_some_and(|seen| seen.is_present) {
+                return None;
+            }
             let lost = sight.lost_pairs.filter(|lost| *lost > change.lost_before);
             if let Some(lost) = lost {
                 let why = format!("{lost} pairs have no path, and {} had none before it", change.lost_before);
                 return Some(LinkDecision::RollBack { link: ends, why });
             }
-            if let Some(finding) = sight.findings.first() {
+            if let Some(finding) = sight.findings.first().filter(|_| !change.is_needed) {
                 return Some(LinkDecision::RollBack { link: ends, why: finding.clone() });
             }
             let is_over = sight.time_ms - applied_ms >= limits.confirm_after_ms;

@@ -105,7 +105,9 @@ impl LinkTroubles {
         let new = self.counters.observe(fabric, sweep, &self.known_ports);
         self.known_ports.extend(new);
         for (port, growth, _) in self.counters.take_changes() {
-            let Some(ends) = ends_of(port).filter(|_| growth.downs > 0 || growth.errors > 0) else { continue };
+            let Some(ends) = ends_of(port).filter(|_| growth.downs > 0 || growth.errors > 0) else {
+                continue;
+            };
             let mut downs = [0; 3];
             downs[usize::from(ends[0] != port)] = growth.downs;
             self.count(ends, time_ms, downs, growth.errors);
@@ -149,7 +151,10 @@ impl LinkTroubles {
                 }
                 None => link.bad = None,
             }
-            link.downs.iter_mut().chain([&mut link.errors]).for_each(|counts| counts.drop_until(now_ms - KEPT_MS));
+            link.downs
+                .iter_mut()
+                .chain([&mut link.errors])
+                .for_each(|counts| counts.drop_until(now_ms - KEPT_MS));
         }
         self.links.retain(|_, link| {
             let is_quiet = link.downs.iter().chain([&link.errors]).all(|counts| counts.0.is_empty());
@@ -161,8 +166,9 @@ impl LinkTroubles {
 
     /// Number of links that went down or became bad since a time.
     pub fn troubled_since(&self, from_ms: i64) -> usize {
-        let is_troubled =
-            |link: &&LinkTrouble| link.downs_since(from_ms) > 0 || link.bad.is_some_and(|(since, _)| since > from_ms);
+        let is_troubled = |link: &&LinkTrouble| {
+            link.downs_since(from_ms) > 0 || link.bad.is_some_and(|(since, _)| since > from_ms)
+        };
         self.links.values().filter(is_troubled).count()
     }
 

@@ -45,10 +45,19 @@ pub struct NodeMemory {
 /// What to do about a node.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum NodeDecision {
-    Drain { node: SlurmNode, why: String },
-    Undrain { node: SlurmNode },
+    Drain {
+        node: SlurmNode,
+        why: String,
+    },
+    Undrain {
+        node: SlurmNode,
+    },
     /// A node behind a bad cable stays as it is.
-    Refuse { node: String, name: &'static str, why: String },
+    Refuse {
+        node: String,
+        name: &'static str,
+        why: String,
+    },
 }
 
 /// Whether fabdeck drained a node.
@@ -110,7 +119,9 @@ fn refuse_drain(
 ) -> Option<(&'static str, String)> {
     match node.node_use() {
         SlurmNodeUse::InUse => {}
-        SlurmNodeUse::Drained => return Some(("drained-by-others", format!("it is drained already: {}", node.reason))),
+        SlurmNodeUse::Drained => {
+            return Some(("drained-by-others", format!("it is drained already: {}", node.reason)));
+        }
         SlurmNodeUse::Other => return Some(("node-state", format!("its state is {}", node.state))),
     }
     if let Some(refusal) = &sight.refusal {

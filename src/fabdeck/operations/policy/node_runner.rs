@@ -130,7 +130,8 @@ impl NodeRunner {
             Some((name.clone(), format!("{}: {}", bad.name, bad.why)))
         };
         let is_cabled = |node: &NodeId| look.fabric().ports_of(*node).any(|(_, port)| port.peer.is_some());
-        let cabled = adapters.iter().filter(|(_, own)| own.iter().any(is_cabled)).map(|(name, _)| name.clone());
+        let cabled =
+            adapters.iter().filter(|(_, own)| own.iter().any(is_cabled)).map(|(name, _)| name.clone());
         let seen = NodeSight {
             time_ms: sight.time_ms,
             bad: adapters.keys().filter_map(bad_at).collect(),
@@ -166,7 +167,9 @@ impl NodeRunner {
         }
         if !wanted.is_empty() {
             let tools = self.tools();
-            self.start(move || SlurmAnswer::Done(wanted.into_iter().map(|one| carry_out(&tools, one)).collect()));
+            self.start(move || {
+                SlurmAnswer::Done(wanted.into_iter().map(|one| carry_out(&tools, one)).collect())
+            });
         }
     }
 }

@@ -12,10 +12,16 @@ use fabdeck_change::{ChangePhase, Plan, PlanWrite};
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum ChangeStart {
     /// The change is in force and read back.
-    Applied { id: String },
+    Applied {
+        id: String,
+    },
     /// The change exists, and how it goes on is not known yet.
-    Begun { id: String },
-    NotBegun { why: String },
+    Begun {
+        id: String,
+    },
+    NotBegun {
+        why: String,
+    },
 }
 
 /// What the journal has of the change that took a link out.

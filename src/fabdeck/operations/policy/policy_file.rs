@@ -94,7 +94,8 @@ impl Policy {
     /// Reads a file.
     pub fn load(file: &Path) -> Result<Self, Failure> {
         let unread = |why: String| {
-            let what = format!("FD-7380: the policy {} cannot be read: {why}; check its path", file.display());
+            let what =
+                format!("FD-7380: the policy {} cannot be read: {why}; check its path", file.display());
             Failure::new(Exit::BadInput, what)
         };
         let text = read_text_within(file, MAX_POLICY_BYTES).map_err(|error| unread(error.to_string()))?;
@@ -154,7 +155,9 @@ impl Policy {
             through_opensm,
             opensm_conf: root.parsed("opensm_conf", None, |text| Ok(Some(text.into()))),
             opensm_console: root.parsed("opensm_console", None, |text| {
-                text.parse().map(Some).map_err(|_| "write an address and a port, as 127.0.0.1:10000".to_owned())
+                text.parse()
+                    .map(Some)
+                    .map_err(|_| "write an address and a port, as 127.0.0.1:10000".to_owned())
             }),
             beside_manager: root.flag("beside_manager"),
         };
@@ -215,16 +218,28 @@ fn read_time(text: &str, fits: &RangeInclusive<u64>) -> Result<u64, String> {
         ms => format!("{ms}ms"),
     };
     let found = units.iter().find_map(read).filter(|ms| fits.contains(ms));
-    found.ok_or_else(|| format!("write a time with its unit, from {} to {}", words(fits.start()), words(fits.end())))
+    found.ok_or_else(|| {
+        format!("write a time with its unit, from {} to {}", words(fits.start()), words(fits.end()))
+    })
 }
 
-fn time(table: &mut TomlTable<'_, '_>, key: &'static str, usual: &str, fits: RangeInclusive<u64>) -> Duration {
+fn time(
+    table: &mut TomlTable<'_, '_>,
+    key: &'static str,
+    usual: &str,
+    fits: RangeInclusive<u64>,
+) -> Duration {
     // The usual time is a constant of this file that fits.
     let usual = read_time(usual, &fits).unwrap_or(*fits.start());
     Duration::from_millis(table.parsed(key, usual, |text| read_time(text, &fits)))
 }
 
-fn milliseconds(table: &mut TomlTable<'_, '_>, key: &'static str, usual: &str, fits: RangeInclusive<u64>) -> i64 {
+fn milliseconds(
+    table: &mut TomlTable<'_, '_>,
+    key: &'static str,
+    usual: &str,
+    fits: RangeInclusive<u64>,
+) -> i64 {
     i64::try_from(time(table, key, usual, fits).as_millis()).unwrap_or(i64::MAX)
 }
 

@@ -2,9 +2,12 @@
 
 use std::collections::BTreeMap;
 
-use super::isolation_plan::{IsolationPlan, IsolationRequest, ReturnRequest, jobs_over, link_between, plan_isolation, plan_return};
+use super::isolation_plan::{
+    IsolationPlan, IsolationRequest, ReturnRequest, jobs_over, link_between, plan_isolation, plan_return,
+};
 use super::link_decisions::{
-    BadLinkSight, IsolationStage, LinkDecision, PolicyChange, PolicyRefusal, PolicySight, PolicyState, decide_links, refuse_all,
+    BadLinkSight, IsolationStage, LinkDecision, PolicyChange, PolicyRefusal, PolicySight, PolicyState,
+    decide_links, refuse_all,
 };
 use super::node_runner::NodeRunner;
 use super::policy_actions::{ChangeStart, IsolationRecord, PolicyActions};
@@ -113,7 +116,8 @@ impl PolicyRunner {
             outcome.notices.extend(nodes.step(reading.look, &sight, refusal, is_off));
         }
         self.refused.retain(|ends, _| {
-            sight.bad.iter().any(|bad| bad.ends == *ends) || self.state.isolated.iter().any(|link| link.ends == *ends)
+            sight.bad.iter().any(|bad| bad.ends == *ends)
+                || self.state.isolated.iter().any(|link| link.ends == *ends)
         });
         if has_moved(&before, &self.state)
             && let Err(failure) = self.save()
@@ -130,7 +134,9 @@ impl PolicyRunner {
         if is_off != self.is_stopped {
             self.is_stopped = is_off;
             let pending = self.state.isolated.iter().find(|link| link.pending().is_some());
-            outcome.notices.push(PolicyNotice::switched(stop.as_ref(), pending.map(|link| link.name.as_str())));
+            outcome
+                .notices
+                .push(PolicyNotice::switched(stop.as_ref(), pending.map(|link| link.name.as_str())));
         }
         is_off
     }
@@ -138,7 +144,8 @@ impl PolicyRunner {
     fn save(&self) -> Result<(), Failure> {
         let Some(store) = &self.store else { return Ok(()) };
         store.save(&self.state).map_err(|error| {
-            let what = format!("FD-7387: {} cannot be written: {error}; make room on its disk", store.place());
+            let what =
+                format!("FD-7387: {} cannot be written: {error}; make room on its disk", store.place());
             Failure::new(Exit::Failed, what)
         })
     }
@@ -161,7 +168,9 @@ impl PolicyRunner {
             LinkDecision::Confirm(link) => self.confirm(actions, link, outcome),
             LinkDecision::RollBack { link, why } => self.roll_back(actions, link, &why, outcome),
             LinkDecision::Settle { link, is_confirmed } => {
-                outcome.notices.extend(self.state.find(link).map(|link| PolicyNotice::settled(link, is_confirmed)));
+                outcome
+                    .notices
+                    .extend(self.state.find(link).map(|link| PolicyNotice::settled(link, is_confirmed)));
                 self.plan = None;
                 self.state.settle(link, is_confirmed, retry_at);
                 outcome.wrote = true;
@@ -183,7 +192,13 @@ impl PolicyRunner {
         }
     }
 
-    fn refuse(&mut self, link: &BadLinkSight, why: &PolicyRefusal, retry_at: i64, outcome: &mut PolicyOutcome) {
+    fn refuse(
+        &mut self,
+        link: &BadLinkSight,
+        why: &PolicyRefusal,
+        retry_at: i64,
+        outcome: &mut PolicyOutcome,
+    ) {
         if why.holds_link() {
             self.state.hold(link.ends, retry_at);
         }
@@ -192,7 +207,13 @@ impl PolicyRunner {
         }
     }
 
-    fn refuse_return(&mut self, ends: LinkEnds, why: &PolicyRefusal, retry_at: i64, outcome: &mut PolicyOutcome) {
+    fn refuse_return(
+        &mut self,
+        ends: LinkEnds,
+        why: &PolicyRefusal,
+        retry_at: i64,
+        outcome: &mut PolicyOutcome,
+    ) {
         if why.holds_link() {
             self.state.hold(ends, retry_at);
         }
@@ -262,8 +283,11 @@ impl PolicyRunner {
         let gone = || PolicyRefusal::Routes("it is not in the fabric now".to_owned());
         let id = link_between(look, link.ends).ok_or_else(gone)?;
         let others = self.others(link.ends);
-        let request =
-            IsolationRequest { link: id, others: &others, busiest_channel: self.policy.limits.busiest_channel };
+        let request = IsolationRequest {
+            link: id,
+            others: &others,
+            busiest_channel: self.policy.limits.busiest_channel,
+        };
         Ok((id, plan_isolation(look, request, sent, made)?))
     }
 
@@ -280,8 +304,9 @@ impl PolicyRunner {
         if actions.find_stop().is_some() {
             return ChangeStart::NotBegun { why: "policies are off".to_owned() };
         }
-        let lost_before = sight.lost_pairs.unwrap_or(0);
-        let change = |id: &str, applied_ms| PolicyChange { id: id.to_owned(), lost_before, applied_ms };
+        let (lost_before, is_needed) = (sight.lost_pairs.unwrap_or(0), !accepted.is_empty());
+        let change =
+            |id: &str, applied_ms| PolicyChange { id: id.to_owned(), lost_before, is_needed, applied_ms };
         let mut record = |id: &str| {
             self.state.set_stage(ends, stage(change(id, None)));
             self.save()
@@ -306,7 +331,12 @@ impl PolicyRunner {
         };
         outcome.wrote = true;
         if let Some(link) = self.state.find(ends) {
-            outcome.notices.push(PolicyNotice::begun(link, id, is_applied, self.policy.limits.confirm_after_ms));
+            outcome.notices.push(PolicyNotice::begun(
+                link,
+                id,
+                is_applied,
+                self.policy.limits.confirm_after_ms,
+            ));
         }
     }
 
@@ -329,7 +359,9 @@ impl PolicyRunner {
         let planned = self.plan_back(actions, ends, out, is_needed);
         match planned {
             Err(PolicyRefusal::NothingInForce) => {
-                outcome.notices.push(PolicyNotice::released(&link, &PolicyRefusal::NothingInForce.to_string()));
+                outcome
+                    .notices
+                    .push(PolicyNotice::released(&link, &PolicyRefusal::NothingInForce.to_string()));
                 self.state.release(ends);
             }
             Err(why) => self.refuse_return(ends, &why, retry_at, outcome),
@@ -383,7 +415,9 @@ impl PolicyRunner {
             Ok(None) => match actions.confirm(&id) {
                 Err(why) => actions.report_line(&why),
                 Ok(()) => {
-                    outcome.notices.extend(self.state.find(ends).map(|link| PolicyNotice::settled(link, true)));
+                    outcome
+                        .notices
+                        .extend(self.state.find(ends).map(|link| PolicyNotice::settled(link, true)));
                     self.plan = None;
                     self.state.settle(ends, true, 0);
                 }

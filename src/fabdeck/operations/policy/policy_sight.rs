@@ -85,7 +85,12 @@ impl LinkFollower {
     }
 
     /// What the sweep shows, for decisions. The phases of changes are for the caller to add.
-    pub fn sight(&mut self, reading: &PolicyReading<'_>, policy: &Policy, state: &PolicyState) -> PolicySight {
+    pub fn sight(
+        &mut self,
+        reading: &PolicyReading<'_>,
+        policy: &Policy,
+        state: &PolicyState,
+    ) -> PolicySight {
         let PolicyReading { look, certificate, time_ms, .. } = *reading;
         let today = PeriodLength::Day.period_at(time_ms);
         let downs_today = |ends: LinkEnds| {
@@ -166,13 +171,15 @@ fn find_fault(reading: &PolicyReading<'_>) -> Option<SightFault> {
         return Some(SightFault::Partial("the forwarding tables were not read".to_owned()));
     }
     let took = sweep.took;
-    (took > reading.interval * MAX_INTERVALS)
-        .then(|| SightFault::Stale(format!("it took {:.0} s, more than {MAX_INTERVALS} intervals", took.as_secs_f64())))
+    (took > reading.interval * MAX_INTERVALS).then(|| {
+        SightFault::Stale(format!("it took {:.0} s, more than {MAX_INTERVALS} intervals", took.as_secs_f64()))
+    })
 }
 
 /// The change of others that waits, or why that is not known.
 fn find_pending(reading: &PolicyReading<'_>, state: &PolicyState) -> Option<String> {
-    let is_own = |id: &str| state.isolated.iter().filter_map(|link| link.pending()).any(|change| change.id == id);
+    let is_own =
+        |id: &str| state.isolated.iter().filter_map(|link| link.pending()).any(|change| change.id == id);
     if let Some(row) = reading.changes.iter().find(|row| !is_own(&row.id)) {
         return Some(format!("change {} of {} is {}", row.number, row.user, row.state_title()));
     }

@@ -54,7 +54,8 @@ impl PolicyStore {
     pub fn save(&self, state: &PolicyState) -> io::Result<()> {
         let links = state.isolated.iter().map(|link| PolicyRecord::Link { link: link.clone() });
         let begun = state.begun_ms.iter().map(|time_ms| PolicyRecord::Begun { time_ms: *time_ms });
-        let held = state.held.iter().map(|(ends, until_ms)| PolicyRecord::Held { ends: *ends, until_ms: *until_ms });
+        let held =
+            state.held.iter().map(|(ends, until_ms)| PolicyRecord::Held { ends: *ends, until_ms: *until_ms });
         let done = state.history.iter().map(|change| PolicyRecord::Done { change: change.clone() });
         let records: Vec<PolicyRecord> = links.chain(begun).chain(held).chain(done).collect();
         replace_lines(&self.0, || records)?;

@@ -79,7 +79,8 @@ pub(crate) fn turn_on(env: Env<'_>) -> Result<bool, Failure> {
             // A folder that this user cannot look into has no file of this user.
             Err(_) if !file.exists() => {}
             Err(error) => {
-                let what = format!("FD-7384: {} cannot be removed: {error}; remove it as its owner", file.display());
+                let what =
+                    format!("FD-7384: {} cannot be removed: {error}; remove it as its owner", file.display());
                 return Err(Failure::new(Exit::Failed, what));
             }
         }

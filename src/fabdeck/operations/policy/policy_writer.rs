@@ -45,19 +45,21 @@ pub struct PolicyWriter {
 pub fn refuse_unnamed_fabric(env: Env<'_>, policy: &Policy) -> Result<(), Failure> {
     let source = env.named_source()?;
     let refused = |what: &str| {
-        Failure::new(Exit::Refused, format!("FD-7382: the policy would write, and {what}; without that it only proposes"))
+        Failure::new(
+            Exit::Refused,
+            format!("FD-7382: the policy would write, and {what}; without that it only proposes"),
+        )
     };
     if !env.given.right.asked {
         return Err(refused("--allow-write is not given"));
     }
-    let is_named = |name: &String| {
-        name == source || env.given.right.opted_in.iter().any(|fabric| fabric.name == *name)
-    };
+    let is_named =
+        |name: &String| name == source || env.given.right.opted_in.iter().any(|fabric| fabric.name == *name);
     match policy.fabrics.iter().any(is_named) {
         true => Ok(()),
-        false => Err(refused(&format!(
-            "'fabrics' names neither {source} nor a [[fabric]] of the configuration"
-        ))),
+        false => {
+            Err(refused(&format!("'fabrics' names neither {source} nor a [[fabric]] of the configuration")))
+        }
     }
 }
 
@@ -173,7 +175,9 @@ impl PolicyActions for LiveActions<'_, '_> {
         let Operation { env, reporter, .. } = self.limited();
         let front = UnattendedFrontEnd { reporter, stop: &writer.stop, record_id: &mut record_id };
         match (apply_unattended(env, &options, read, front), begun) {
-            (Ok(Some(status)), Some(id)) if status.phase == ChangePhase::Applied => ChangeStart::Applied { id },
+            (Ok(Some(status)), Some(id)) if status.phase == ChangePhase::Applied => {
+                ChangeStart::Applied { id }
+            }
             (Ok(Some(status)), _) if status.phase == ChangePhase::Refused => {
                 ChangeStart::NotBegun { why: status.why.unwrap_or_default() }
             }

@@ -94,7 +94,10 @@ json_type! {
 fn run_off(context: &mut Context<'_, '_>, args: &PolicyOffArgs) -> Result<Exit, Failure> {
     let files = turn_off(context.env(), &args.why)?;
     for file in files {
-        context.output.print_message(&format!("{} stops all policies; 'fabdeck policy on' lets them go on", file.display()));
+        context.output.print_message(&format!(
+            "{} stops all policies; 'fabdeck policy on' lets them go on",
+            file.display()
+        ));
     }
     report(context)
 }
@@ -158,7 +161,9 @@ fn report(context: &mut Context<'_, '_>) -> Result<Exit, Failure> {
     for store in stores {
         match PolicyStore::in_folder(&store.folder).load() {
             Ok(state) => {
-                rows.extend(state.isolated.iter().map(|link| IsolatedObject::new(&store.identity.source, link)));
+                rows.extend(
+                    state.isolated.iter().map(|link| IsolatedObject::new(&store.identity.source, link)),
+                );
             }
             Err(error) => context.output.print_message(&format!("{}: {error}", store.place())),
         }
