@@ -28,7 +28,7 @@ impl Drop for PolicyWatch {
 
 impl PolicyWatch {
     fn start(lab: &ServedLab, policy: &str) -> Self {
-        let fixed = "mode = \"apply\"\nfabrics = [\"sim:./lab.sock\"]\nerrors_an_hour = 1000\n";
+        let fixed = "mode = \"apply\"\nfabrics = [\"sim:./lab.sock\"]\n";
         std::fs::write(lab.home.path().join("policy.toml"), format!("{fixed}{policy}")).unwrap();
         let args = ["--allow-write", "--json", "watch", "--policy", "policy.toml", "--interval", "200ms"];
         let mut child = lab.command(&args).spawn().unwrap();
@@ -65,7 +65,8 @@ fn lab() -> ServedLab {
 fn what_a_policy_applies_is_a_change_that_it_confirms_by_name() {
     let lab = lab();
     let before = lab.tables();
-    let mut watch = PolicyWatch::start(&lab, "confirm_after = \"1s\"\ngood_for = \"30d\"\n");
+    let mut watch =
+        PolicyWatch::start(&lab, "errors_an_hour = 1000\nconfirm_after = \"1s\"\ngood_for = \"30d\"\n");
     let proposed = watch.is("policy-proposed");
     assert_eq!(proposed["elements"], serde_json::json!(["port:leaf0[4]", "port:spine0[1]"]));
     let id = watch.is("policy-applied")["subject"].clone();
@@ -102,7 +103,7 @@ fn what_a_policy_applies_is_a_change_that_it_confirms_by_name() {
 #[test]
 fn policy_off_leaves_a_change_to_its_guard() {
     let lab = lab();
-    let mut watch = PolicyWatch::start(&lab, "confirm_after = \"2s\"\n");
+    let mut watch = PolicyWatch::start(&lab, "errors_an_hour = 1000\nconfirm_after = \"2s\"\n");
     watch.is("policy-proposed");
     watch.is("policy-applied");
     lab.run_to_end(&["policy", "off", "--why", "work"], 0);

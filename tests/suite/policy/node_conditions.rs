@@ -17,7 +17,8 @@ use fabdeck_files::jobs::{SlurmNode, SlurmNodeUse, SlurmToolError, SlurmTools};
 const HOUR_MS: i64 = 3_600_000;
 
 fn policy(text: &str) -> NodePolicy {
-    Policy::parse(&format!("[slurm]\nmode = \"apply\"\ngood_for = \"2h\"\n{text}")).unwrap().nodes.unwrap()
+    let good_for = if text.contains("good_for") { "" } else { "good_for = \"2h\"\n" };
+    Policy::parse(&format!("[slurm]\nmode = \"apply\"\n{good_for}{text}")).unwrap().nodes.unwrap()
 }
 
 fn node(name: &str, state: &str, reason: &str) -> SlurmNode {
