@@ -13,7 +13,7 @@ use super::policy_world::{MINUTE_MS, PolicyWorld};
 
 const DAY_MINUTES: i64 = 1440;
 /// Minutes between two sweeps.
-const SWEEP: i64 = 3;
+const SWEEP: i64 = 5;
 const FABRICS: [(&str, &str); 4] = [
     ("kary,k=3,n=2", "updn"),
     ("kary,k=4,n=2", "minhop"),
@@ -102,9 +102,9 @@ impl BadDay {
             }
             match cable.kind {
                 // It flaps; some sweeps find it down.
-                0 if self.rng.draw_below(4) == 0 => self.world.flap(cable.link),
-                1 if self.rng.draw_below(5) == 0 => _ = down.insert(cable.link),
-                2 => self.world.add_errors(cable.link, 900),
+                0 if self.rng.draw_below(3) == 0 => self.world.flap(cable.link),
+                1 if self.rng.draw_below(4) == 0 => _ = down.insert(cable.link),
+                2 => self.world.add_errors(cable.link, 1500),
                 // It is down for all of the time, after it flapped for a while.
                 3 if minute < cable.from + 15 => self.world.flap(cable.link),
                 3 => _ = down.insert(cable.link),

@@ -9,7 +9,7 @@ use fabdeck_change::ChangePhase;
 
 use super::policy_world::{Killed, MINUTE_MS, PolicyWorld};
 
-const POLICY: &str = "mode = \"apply\"\ngood_for = \"30m\"\nflap_window = \"10m\"\nretry_after = \"20m\"\n";
+const POLICY: &str = "mode = \"apply\"\ngood_for = \"10m\"\nflap_window = \"5m\"\nretry_after = \"5m\"\n";
 
 fn runner(folder: &std::path::Path) -> PolicyRunner {
     let mut runner = PolicyRunner::new(Policy::parse(POLICY).unwrap());
@@ -17,7 +17,7 @@ fn runner(folder: &std::path::Path) -> PolicyRunner {
     runner
 }
 
-/// Lives through three hours with a link that flaps at the beginning, killed once after this number of actions. Returns
+/// Lives through an hour and a half with a link that flaps at the beginning, killed once after this number of actions. Returns
 /// whether it was killed.
 fn live_through(actions: u32) -> bool {
     let folder = tempfile::tempdir().unwrap();
@@ -26,7 +26,7 @@ fn live_through(actions: u32) -> bool {
     let mut policy = runner(folder.path());
     world.actions_left = Some(actions);
     let mut was_killed = false;
-    for minute in 0..240 {
+    for minute in 0..90 {
         if minute == 2 {
             (0..3).for_each(|_| world.flap(link));
         }

@@ -206,14 +206,14 @@ fn a_link_without_another_way_stays_in_use() {
 fn routes_with_a_credit_loop_are_refused() {
     // The shortest way around a link of a torus turns where Up*/Down* does not.
     let mut world = PolicyWorld::new("torus,dims=4x4", "updn");
-    let policy = Policy::parse(&format!("{USUAL}busiest_channel = 100\n")).unwrap();
+    let policy = Policy::parse(&format!("{USUAL}busiest_channel = 100\nflap_window = \"5m\"\ntogether = \"5m\"\n")).unwrap();
     let mut runner = PolicyRunner::new(policy);
     world.step(&mut runner, MINUTE_MS);
     let mut refused = Vec::new();
     for link in world.links(true).into_iter().step_by(3) {
         (0..3).for_each(|_| world.flap(link));
         refused.extend(world.step(&mut runner, MINUTE_MS).notices);
-        for _ in 0..70 {
+        for _ in 0..7 {
             world.step(&mut runner, MINUTE_MS);
         }
     }
