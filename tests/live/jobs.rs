@@ -165,6 +165,54 @@ impl Cluster {
     }
 }
 
+/// The state and reason of a node.
+fn state_of(cluster: &Cluster, node: &str) -> String {
+    cluster.tool_output("sinfo", &["-h", "-N", "-n", node, "-o", "%t|%E"]).trim().to_owned()
+}
+
+/// A watch with a policy drains the node of a cable that counts errors, and undrains it once the cable is good. A node that
+/// an operator drained is left alone. Simulated hours pass within seconds.
+#[test]
+fn a_node_of_a_real_slurm_is_drained_and_undrained_by_its_cable() {
+    let cluster = Cluster::started();
+    let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
+    let at = folder.path();
+    let story = "0s errors leaf0/1 6000000\n0s errors leaf1/1 6000000\n1800s errors leaf0/1 0\n1800s errors leaf1/1 0\n";
+    fs::write(at.join("story"), story).unwrap();
+    let source = format!("sim:kary,k=2,n=3,traffic=none,story={}", at.join("story").display());
+    let tools = ["sinfo", "scontrol"]
+        .map(|tool| format!("{tool} = \"{}\"\n", program(tool, "slurm-client").display()));
+    let policy = format!(
+        "fabrics = [\"{source}\"]\nbad_together = \"90%\"\n[slurm]\nmode = \"apply\"\nevery = \"100ms\"\n\
+         good_for = \"1m\"\n{}{}",
+        tools[0], tools[1]
+    );
+    fs::write(at.join("policy.toml"), policy).unwrap();
+    // An operator drained the node of the second cable.
+    let update = ["update", "NodeName=node2", "State=DRAIN", "Reason=bad disk"];
+    assert!(cluster.slurm("scontrol", &update).status.success());
+    cluster.wait("the operator's drain", || state_of(&cluster, "node2") == "drain|bad disk");
+    let mut watch = Command::new(env!("CARGO_BIN_EXE_fabdeck"));
+    watch.args(["--source", &source, "--allow-write", "--state-dir"]).arg(at.join("state"));
+    watch.args(["watch", "--interval", "10s", "--count", "100000", "--policy"]).arg(at.join("policy.toml"));
+    watch.env("SLURM_CONF", cluster.configured()).env_remove("XDG_CONFIG_HOME").stdin(Stdio::null());
+    let log = fs::File::create(at.join("events")).unwrap();
+    let mut watch = watch.stdout(log.try_clone().unwrap()).stderr(log).spawn().unwrap();
+    let events = || fs::read_to_string(at.join("events")).unwrap();
+    let since = Instant::now();
+    while !events().contains("policy-undrained") {
+        assert!(since.elapsed() < PATIENCE && watch.try_wait().unwrap().is_none(), "{}", events());
+        sleep(Duration::from_millis(50));
+    }
+    watch.kill().unwrap();
+    watch.wait().unwrap();
+    let events = events();
+    assert!(events.contains("policy-drained: node node0 is drained"), "{events}");
+    assert!(events.contains("drained-by-others") && !events.contains("node node2 is drained"), "{events}");
+    assert_eq!(state_of(&cluster, "node2"), "drain|bad disk");
+    cluster.wait("the node is in use", || state_of(&cluster, "node0").starts_with("idle"));
+}
+
 /// Generates host lists, some of which Slurm refuses.
 fn lists() -> impl Strategy<Value = String> {
     let range = prop_oneof!["0{0,2}[0-9]{1,3}", "0{0,2}[0-9]{1,2}-0{0,2}[0-9]{1,2}", "-[0-9]", "", "x"];

@@ -28,6 +28,7 @@ mod lanes;
 mod lid_selection;
 mod live;
 mod mad;
+mod policy;
 mod readme;
 mod readonly;
 #[path = "../fuzz/replay.rs"]

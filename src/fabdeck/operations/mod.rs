@@ -15,6 +15,7 @@ pub mod lanes;
 pub mod ledger;
 pub(crate) mod operation;
 pub mod plans;
+pub mod policy;
 pub mod preview;
 pub(crate) mod progress;
 pub(crate) mod record;

@@ -22,6 +22,7 @@ mod metrics;
 mod module_metrics;
 pub(crate) mod overview;
 mod plan;
+mod policy;
 mod record;
 mod report;
 mod reproduce;
@@ -49,6 +50,10 @@ pub const COMMANDS: &[CommandEntry] = &[
     watch::command::WATCH,
     events::EVENTS,
     ledger::LEDGER,
+    policy::POLICY,
+    policy::POLICY_OFF,
+    policy::POLICY_ON,
+    policy::POLICY_SHOW,
     cabling::CABLING,
     cabling::CABLING_EXPORT,
     report::REPORT,

@@ -4,9 +4,12 @@
 mod host_index;
 mod multi_switch;
 mod poller;
+mod slurm_process;
+mod slurm_tool;
 mod squeue_process;
 
 pub use host_index::{HostIndex, JobPlacement};
 pub use multi_switch::MultiSwitchJobs;
 pub use poller::{JobPoller, PollOutcome};
+pub use slurm_tool::{SlurmNode, SlurmNodeUse, SlurmToolError, SlurmTools};
 pub use squeue_process::{Squeue, SqueueError, SqueuePoll};

@@ -3,31 +3,15 @@
 //! The query first asks for JSON. If that fails (an old Slurm, or one without the plugin), it asks for text, within
 //! the same timeout. A loaded controller may need minutes (dissertation 5.3.3.1).
 
-use std::io::{ErrorKind, Read};
-use std::os::fd::AsFd;
-use std::os::unix::process::CommandExt;
 use std::path::PathBuf;
-use std::process::{Child, Command, ExitStatus, Stdio};
+use std::process::ExitStatus;
 use std::time::Duration;
 
-use rustix::fs::{OFlags, fcntl_getfl, fcntl_setfl};
-use rustix::pipe::fcntl_setpipe_size;
-use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, waitid};
-
+use super::slurm_process::{MOST_BYTES, SlurmProcess, failure_words};
 use crate::job_lists::{JobList, read_json, read_text};
 use crate::text::Input;
 use fabdeck_fabric::observe::digits_in_groups;
 
-/// Most bytes of a list of jobs.
-const MOST_BYTES: usize = 512 << 20;
-/// Most bytes of error output that are stored.
-const MAX_STDERR_BYTES: usize = 4096;
-/// Most bytes read in one turn, so that a turn is short.
-const BYTES_PER_TURN: usize = 16 << 20;
-/// Capacity of the pipe between two turns: the most that Linux allows unprivileged processes.
-const PIPE_BYTES: usize = 1 << 20;
-/// Children of squeue may hold its pipes open after its end; its own output is in the pipes by then.
-const GRACE: Duration = Duration::from_secs(1);
 /// Prefix of the environment variables that make squeue show less; queries remove them.
 const FILTERS: &str = "SQUEUE_";
 
@@ -88,7 +72,7 @@ pub struct SqueuePoll {
     /// Why there was no JSON.
     no_json: Option<AnswerFault>,
     began: Duration,
-    running: SqueueProcess,
+    running: SlurmProcess,
 }
 
 /// The error of an answer.
@@ -103,7 +87,7 @@ enum AnswerFault {
 impl SqueuePoll {
     /// `now` may come from any clock, as long as the turns use the same one.
     pub fn start(squeue: &Squeue, now: Duration) -> Result<Self, SqueueError> {
-        let running = SqueueProcess::start(squeue, OutputForm::Json)?;
+        let running = start_query(squeue, OutputForm::Json)?;
         Ok(Self { squeue: squeue.clone(), form: OutputForm::Json, no_json: None, began: now, running })
     }
 
@@ -120,11 +104,11 @@ impl SqueuePoll {
             let late = now.saturating_sub(self.began) >= timeout;
             return late.then(|| Err(SqueueError::Silent { program: program(), timeout, bytes }));
         };
-        match (self.running.parse_answer(self.form, status), self.form) {
+        match (parse_answer(&self.running, self.form, status), self.form) {
             (Ok(list), _) => Some(Ok(list)),
             (Err(wrong), OutputForm::Json) => {
                 (self.form, self.no_json) = (OutputForm::Text, Some(wrong));
-                match SqueueProcess::start(&self.squeue, OutputForm::Text) {
+                match start_query(&self.squeue, OutputForm::Text) {
                     Ok(running) => self.running = running,
                     Err(trouble) => return Some(Err(trouble)),
                 }
@@ -145,138 +129,32 @@ impl SqueuePoll {
     }
 }
 
-#[derive(Debug)]
-struct SqueueProcess {
-    child: Option<Child>,
-    /// When the process was seen to have ended. It is not reaped until its pipes are drained or the grace period is
-    /// over, so its id stays valid.
-    exited_at: Option<Duration>,
-    out: Vec<u8>,
-    stderr: Vec<u8>,
+/// The list of a query that has ended, or its error.
+fn parse_answer(
+    running: &SlurmProcess,
+    form: OutputForm,
+    status: ExitStatus,
+) -> Result<JobList, AnswerFault> {
+    if !status.success() {
+        return Err(AnswerFault::Ended(failure_words(running, status)));
+    }
+    let input = Input::new("squeue", &running.out);
+    let read = if form == OutputForm::Json { read_json(input) } else { read_text(input) };
+    // An error that the controller reports counts as a failure of squeue, whatever its exit code.
+    read.map_err(|error| {
+        if error.code == "FD-2311" {
+            AnswerFault::Ended(error.what)
+        } else {
+            AnswerFault::Unread(error.to_string())
+        }
+    })
 }
 
-impl SqueueProcess {
-    fn start(squeue: &Squeue, form: OutputForm) -> Result<Self, SqueueError> {
-        let failed = |error: std::io::Error| SqueueError::NoProgram {
-            program: squeue.program.display().to_string(),
-            why: error.to_string(),
-        };
-        let mut command = Command::new(&squeue.program);
-        command.args(form.args()).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
-        let named = std::env::vars_os().map(|(name, _)| name);
-        for name in named.filter(|name| name.to_string_lossy().starts_with(FILTERS)) {
-            command.env_remove(name);
-        }
-        // A process group of its own: children end with squeue, and Ctrl-C reaches only this process.
-        let child = command.process_group(0).spawn().map_err(failed)?;
-        let running = Self { child: Some(child), exited_at: None, out: Vec::new(), stderr: Vec::new() };
-        running.unblock().map_err(failed)?;
-        Ok(running)
-    }
-
-    fn unblock(&self) -> std::io::Result<()> {
-        fn set_nonblocking(pipe: Option<&impl AsFd>) -> std::io::Result<()> {
-            let Some(pipe) = pipe else { return Ok(()) };
-            // A smaller pipe is only slower.
-            let _ = fcntl_setpipe_size(pipe, PIPE_BYTES);
-            Ok(fcntl_setfl(pipe, fcntl_getfl(pipe)? | OFlags::NONBLOCK)?)
-        }
-        let Some(child) = &self.child else { return Ok(()) };
-        set_nonblocking(child.stdout.as_ref())?;
-        set_nonblocking(child.stderr.as_ref())
-    }
-
-    /// Reads the available output; returns the exit status when the process has ended and all is read.
-    fn read_output(&mut self, now: Duration) -> Option<ExitStatus> {
-        let child = self.child.as_mut()?;
-        // Checked before reading, so that all output from before the end is in the pipes.
-        if self.exited_at.is_none() && has_exited(child) {
-            self.exited_at = Some(now);
-        }
-        let out = child.stdout.as_mut().is_none_or(|pipe| drain_pipe(pipe, &mut self.out, MOST_BYTES + 1));
-        let stderr =
-            child.stderr.as_mut().is_none_or(|pipe| drain_pipe(pipe, &mut self.stderr, MAX_STDERR_BYTES));
-        let exited_at = self.exited_at?;
-        if out && stderr {
-            return self.child.take()?.wait().ok();
-        }
-        if now.saturating_sub(exited_at) < GRACE {
-            return None;
-        }
-        kill_group(child);
-        self.child.take()?.wait().ok()
-    }
-
-    /// The list, or its error.
-    fn parse_answer(&self, form: OutputForm, status: ExitStatus) -> Result<JobList, AnswerFault> {
-        if !status.success() {
-            let stderr = String::from_utf8_lossy(&self.stderr);
-            let lines: Vec<&str> = stderr.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
-            return Err(AnswerFault::Ended(if lines.is_empty() {
-                status.to_string()
-            } else {
-                lines.join("; ")
-            }));
-        }
-        let input = Input::new("squeue", &self.out);
-        let read = if form == OutputForm::Json { read_json(input) } else { read_text(input) };
-        // An error that the controller reports counts as a failure of squeue, whatever its exit code.
-        read.map_err(|error| {
-            if error.code == "FD-2311" {
-                AnswerFault::Ended(error.what)
-            } else {
-                AnswerFault::Unread(error.to_string())
-            }
-        })
-    }
-}
-
-/// Whether the process has ended; it is not reaped, so its id stays valid.
-fn has_exited(child: &Child) -> bool {
-    let Some(id) = process_id(child) else { return true };
-    let peek = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
-    // A process that cannot be waited for has ended.
-    waitid(WaitId::Pid(id), peek).map_or(true, |status| status.is_some())
-}
-
-fn process_id(child: &Child) -> Option<Pid> {
-    i32::try_from(child.id()).ok().and_then(Pid::from_raw)
-}
-
-/// Kills the process and all its children.
-fn kill_group(child: &Child) {
-    if let Some(id) = process_id(child) {
-        // The process may have ended already.
-        let _ = kill_process_group(id, Signal::KILL);
-    }
-}
-
-/// Reads the content of a pipe, and keeps at most `most` bytes; returns whether the pipe has ended.
-fn drain_pipe(pipe: &mut impl Read, buffer: &mut Vec<u8>, most: usize) -> bool {
-    let mut piece = [0; 64 * 1024];
-    let mut read = 0;
-    while read < BYTES_PER_TURN && buffer.len() <= most {
-        match pipe.read(&mut piece) {
-            Ok(0) => return true,
-            Ok(count) => {
-                let room = most.saturating_sub(buffer.len());
-                buffer.extend_from_slice(&piece[..count.min(room)]);
-                read += count;
-            }
-            Err(error) if error.kind() == ErrorKind::Interrupted => {}
-            Err(error) => return error.kind() != ErrorKind::WouldBlock,
-        }
-    }
-    false
-}
-
-impl Drop for SqueueProcess {
-    fn drop(&mut self) {
-        let Some(mut child) = self.child.take() else { return };
-        kill_group(&child);
-        // A process that hangs in a system call ends later; a thread reaps it.
-        std::thread::spawn(move || drop(child.wait()));
-    }
+fn start_query(squeue: &Squeue, form: OutputForm) -> Result<SlurmProcess, SqueueError> {
+    SlurmProcess::start(&squeue.program, form.args(), FILTERS).map_err(|error| SqueueError::NoProgram {
+        program: squeue.program.display().to_string(),
+        why: error.to_string(),
+    })
 }
 
 #[cfg(test)]
@@ -364,7 +242,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let text = "case $1 in --json) exit 1;; esac; yes '7 n1' | head -n 400000";
         let squeue = Squeue { program: script(folder.path(), text), timeout: LONG };
-        let mut running = SqueueProcess::start(&squeue, OutputForm::Text).unwrap();
+        let mut running = start_query(&squeue, OutputForm::Text).unwrap();
         let (mut turns, mut most, mut before) = (0, 0, 0);
         while running.read_output(Duration::ZERO).is_none() {
             turns += 1;

@@ -5,6 +5,7 @@ mod cancelled_runs;
 pub mod certificate;
 mod choices;
 mod common;
+mod detour;
 mod dfsssp;
 mod distinct_engines;
 mod dor;

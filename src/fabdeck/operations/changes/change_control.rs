@@ -75,7 +75,26 @@ pub fn exit_code(status: &ChangeStatus) -> Exit {
 
 /// Confirms a change.
 pub fn confirm(means: Env<'_>, id: &str, say: &mut dyn FnMut(&str)) -> Result<ChangeStatus, Failure> {
-    let status = guard_requests::send_order(means, id, &GuardRequest::Confirm { user: user() }, say)?;
+    confirm_as(means, id, user(), say)
+}
+
+/// Confirms a change by a program, which the journal names beside the user: `ada (by policy)`.
+pub fn confirm_by_program(
+    means: Env<'_>,
+    id: &str,
+    program: &str,
+    say: &mut dyn FnMut(&str),
+) -> Result<ChangeStatus, Failure> {
+    confirm_as(means, id, format!("{} (by {program})", user()), say)
+}
+
+fn confirm_as(
+    means: Env<'_>,
+    id: &str,
+    user: String,
+    say: &mut dyn FnMut(&str),
+) -> Result<ChangeStatus, Failure> {
+    let status = guard_requests::send_order(means, id, &GuardRequest::Confirm { user }, say)?;
     seen_changes::record_phase(means.outside, id, status.phase);
     Ok(status)
 }

@@ -2,6 +2,7 @@
 //! command line, runbooks, watches over jobs and consoles share them.
 
 pub(crate) mod acceptance;
+pub(crate) mod applied_plan;
 pub(crate) mod apply;
 pub(crate) mod asked_change;
 pub mod attestations;

@@ -109,6 +109,11 @@ impl WatchStore {
         })
     }
 
+    /// The folder or memory that it is in.
+    pub fn place(&self) -> &str {
+        &self.place
+    }
+
     /// What is stored, with what waits.
     pub fn state(&self) -> &StoredState {
         &self.state
@@ -375,7 +380,7 @@ fn changed_link(news: &FabricEvent) -> Option<LinkEnds> {
 }
 
 /// The bit error rate of a port after error correction, where it is known.
-fn bit_error_rate(look: &Snapshot, identity: PortIdentity) -> Option<f32> {
+pub(crate) fn bit_error_rate(look: &Snapshot, identity: PortIdentity) -> Option<f32> {
     let port = port_of(look, identity)?;
     let facts = &look.fabric().port(port).facts;
     let rates = PortErrorRates::of_port(look.port_wire(port)?, facts.speed, facts.width)?;

@@ -10,6 +10,7 @@ use super::watch_mark::WatchMark;
 use crate::catalogue::exit::Exit;
 use crate::catalogue::failure::Failure;
 use crate::catalogue::summary::nothing_to_do;
+use crate::operations::changes::applied_plan::find_deviation;
 use crate::operations::changes::apply::{ApplyOptions, UnattendedFrontEnd, apply_unattended};
 use crate::operations::changes::change_control::{
     change_folder as state_folder, confirm as confirm_step, guard_status as look_at_change,
@@ -17,16 +18,9 @@ use crate::operations::changes::change_control::{
 };
 use crate::operations::changes::changer::Acceptance;
 use crate::operations::changes::preparation::DriverOptions;
-use crate::operations::changes::verification::{drift_message, hides_part, open_findings};
-use crate::operations::lanes::lanes_in_force;
-use crate::operations::lanes::lanes_in_force::LaneReading;
 use crate::operations::operation::Operation;
-use crate::operations::plans::plan_file;
-use crate::operations::plans::plan_verdict::check_after_change;
 use crate::system::stop_flag::StopFlag;
 use fabdeck_change::{ChangePhase, ChangeStatus, Plan};
-use fabdeck_fabric::Faults;
-use fabdeck_mad::access::ReadOptions;
 
 /// Pause between two attempts to read the status of a change.
 const RETRY_DELAY: Duration = Duration::from_secs(2);
@@ -179,7 +173,7 @@ impl JobPlanApplier {
                 return marked;
             }
             if status.is_ok_and(|status| status.phase == ChangePhase::Applied) {
-                match self.deviation(front, plan) {
+                match find_deviation(&mut front.operation(), plan, &[]) {
                     Ok(None) => match self.confirm(front, id) {
                         Ok(()) => continue,
                         Err(failure) => why = failure.message.unwrap_or_default(),
@@ -233,30 +227,6 @@ impl JobPlanApplier {
         };
         front.report_event(&event, None)?;
         marked
-    }
-
-    /// What differs from the plan in a reading independent of the guard's; an error if that is unknown.
-    fn deviation(&self, front: &mut dyn JobWatchFrontEnd, plan: &Plan) -> Result<Option<String>, String> {
-        let message_of = |failure: Failure| failure.message.unwrap_or_default();
-        let wanted =
-            ReadOptions { tables: true, lanes: plan_file::plan_has_lanes(plan), ..ReadOptions::default() };
-        let (snapshot, in_force) =
-            lanes_in_force::read_snapshot(&mut front.operation(), wanted, LaneReading::default())
-                .map_err(message_of)?;
-        if hides_part(&snapshot.observation) {
-            return Err("part of the fabric did not answer, so the change cannot be checked".to_owned());
-        }
-        if let Some(drift) = drift_message(&snapshot, plan) {
-            return Ok(Some(format!(
-                "FD-7818: the fabric differs from the applied plan, so it is rolled back: {drift}"
-            )));
-        }
-        let report = check_after_change(&snapshot, Some(plan), &Faults::new(), in_force.sent())
-            .map_err(|refusal| message_of(refusal.into()))?;
-        let open = open_findings(&report, &[]);
-        Ok((!open.is_empty()).then(|| {
-            format!("FD-7818: findings after the change, so it is rolled back: {}", open.join("; "))
-        }))
     }
 }
 

@@ -12,6 +12,7 @@ use fabdeck_mad::access::{LaneReadOutcome, LevelReadOptions, LevelReadOutcome, R
 pub const DEFAULT_QUERY_LIMIT: u64 = 200_000;
 
 /// Knowledge of the lanes in force.
+#[derive(Debug)]
 pub struct LanesInForce {
     choice: Option<LaneChoice>,
     records: Option<PathLevels>,

@@ -15,6 +15,6 @@ pub(crate) mod plan_verdict;
 pub(crate) mod planned_routes;
 pub mod proposal_plan;
 pub(crate) mod route_plan;
-mod tables_proposal;
+pub(crate) mod tables_proposal;
 pub(crate) mod undo_plan;
 pub mod write_mode_offer;

@@ -1,5 +1,7 @@
 //! The store of a watch service: whether there is one, and what a sweep puts into it.
 
+use std::path::Path;
+
 use super::watch_event::WatchEventDeriver;
 use super::watch_service::WatchedSweep;
 use crate::catalogue::exit::Exit;
@@ -83,16 +85,22 @@ impl ServiceStore {
         self.open.as_ref().map(|(store, _)| &store.state().ledger)
     }
 
+    /// The folder of the store.
+    pub fn folder(&self) -> Option<&Path> {
+        self.open.as_ref().map(|(store, _)| Path::new(store.place()))
+    }
+
     pub fn unstored_events(&self) -> Option<u64> {
         self.open.as_ref().map(|(store, _)| store.waiting_events())
     }
 
-    /// Stores the events of a sweep, and what the sweep says of cables.
+    /// Stores the events of a sweep, what the sweep says of cables, and what a policy did about them.
     pub fn record(
         &mut self,
         operation: &mut Operation<'_>,
         watched: &WatchedSweep<'_>,
         events: Vec<StoredEvent>,
+        done: Vec<(LinkEnds, String)>,
     ) {
         let missed = std::mem::take(&mut self.missed);
         let Some((store, _)) = &mut self.open else { return };
@@ -101,10 +109,12 @@ impl ServiceStore {
             FabricEvent::LinkDown { a, b } => Some(link_ends(*a, *b)),
             _ => None,
         });
+        let mut actions = actions_of_changes(operation.env, watched, store, &events);
+        actions.extend(done);
         let found = SweepEvents {
             downs: downs.collect(),
             problems: cables_with_new_problems(watched, store, &events),
-            actions: actions_of_changes(operation.env, watched, store, &events),
+            actions,
             events,
         };
         store.record(watched.snapshot, watched.sweep, found, watched.time_ms);

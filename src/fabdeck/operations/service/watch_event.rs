@@ -9,6 +9,7 @@ use crate::operations::event_store::stored_batch::{OpenChange, OpenProblem, Stor
 use crate::operations::event_store::stored_state::StoredState;
 use crate::operations::event_store::watch_event::{EventSeverity, WatchEvent};
 use crate::operations::health::problem::{FabricProblem, ProblemSeverity};
+use crate::operations::policy::policy_notice::PolicyNotice;
 use crate::operations::watch::fabric_events::{fabric_event_elements, fabric_event_text, fabric_event_word};
 use fabdeck_fabric::Element;
 use fabdeck_fabric::observe::FabricEvent;
@@ -101,6 +102,15 @@ impl WatchEventDeriver {
         drafts.extend(self.end_absent(&problems, watched.time_ms));
         drafts.extend(self.follow_changes(&watched.report.changes.rows));
         self.number(drafts, watched.time_ms)
+    }
+
+    /// The events of what a policy did after a sweep.
+    pub fn derive_policy(&mut self, notices: Vec<PolicyNotice>, time_ms: i64) -> Vec<WatchEvent> {
+        let draft = |notice: PolicyNotice| {
+            let PolicyNotice { kind, severity, text, subject, elements } = notice;
+            EventDraft { kind, severity, text, subject, elements }
+        };
+        self.number(notices.into_iter().map(draft).collect(), time_ms)
     }
 
     /// The event of a fabric that cannot be read. Problems that were open stay so.

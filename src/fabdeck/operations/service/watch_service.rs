@@ -19,6 +19,11 @@ use crate::operations::health::pending_changes::find_pending_changes;
 use crate::operations::health::ranked_problems::rank_problems;
 use crate::operations::jobs::list_source::JobSource;
 use crate::operations::operation::{OpenSnapshot, Operation};
+use crate::operations::policy::policy_file::Policy;
+use crate::operations::policy::policy_runner::{PolicyOutcome, PolicyRunner};
+use crate::operations::policy::policy_sight::PolicyReading;
+use crate::operations::policy::policy_store::PolicyStore;
+use crate::operations::policy::policy_writer::{LiveActions, PolicyWriter};
 use crate::operations::record::job_thread::{JobThread, RecordedJobList, start_job_thread};
 use crate::operations::watch::counter_watch::HotspotInterval;
 use crate::operations::watch::fabric_events::fabric_event_word;
@@ -44,6 +49,8 @@ pub struct WatchServiceRequest {
     pub recovery: Duration,
     /// Whether events and the ledger of links are stored.
     pub store: StoreChoice,
+    /// What the watch may do by itself.
+    pub policy: Option<Policy>,
 }
 
 /// Counts of a service since it started.
@@ -101,6 +108,10 @@ pub fn run_watch_service(
     let stop = operation.listen_to_stop();
     let jobs = request.jobs.as_ref().map(|list| start_job_thread(operation.env.outside, list)).transpose()?;
     let events = WatchEventDeriver::new(request.recovery);
+    let policy = request.policy.clone().map(|policy| {
+        let writer = PolicyWriter::new(operation, &policy, stop.clone())?;
+        Ok::<_, Failure>((PolicyRunner::new(policy), writer))
+    });
     let mut service = WatchService {
         request,
         jobs,
@@ -108,11 +119,13 @@ pub fn run_watch_service(
         events,
         store: ServiceStore::new(request.store),
         clock: SweepClock::new(false),
+        policy: policy.transpose()?,
         stop,
     };
     loop {
         let failure = match service.watch_source(operation, publisher) {
-            Ok(()) => return Ok(()),
+            Ok(WatchEnd::Reopen) => continue,
+            Ok(WatchEnd::Done) => return Ok(()),
             Err(_) if service.stop.is_requested() => return Ok(()),
             Err(failure) if service.statistics.sweeps == 0 => return Err(failure),
             Err(failure) => failure,
@@ -142,7 +155,16 @@ struct WatchService<'r> {
     store: ServiceStore,
     /// The clock of the source that is open.
     clock: SweepClock,
+    policy: Option<(PolicyRunner, Option<PolicyWriter>)>,
     stop: StopFlag,
+}
+
+/// Why a source is watched no longer.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum WatchEnd {
+    Done,
+    /// The policy wrote tables: a mixture of those before and after would look like lost paths.
+    Reopen,
 }
 
 /// What a long watch must not collect: each sweep adds phases of its reading, unanswered requests and notes.
@@ -174,7 +196,7 @@ impl WatchService<'_> {
         &mut self,
         operation: &mut Operation<'_>,
         publisher: &mut dyn SweepPublisher,
-    ) -> Result<(), Failure> {
+    ) -> Result<WatchEnd, Failure> {
         let wanted = ReadOptions { tables: true, ..ReadOptions::default() };
         let OpenSnapshot { mut source, mut snapshot } = operation.open_snapshot(wanted)?;
         if snapshot.observation.reading.is_none() {
@@ -196,6 +218,10 @@ impl WatchService<'_> {
         self.clock = SweepClock::new(simulated);
         let time_ms = self.clock.time(judge.last());
         self.store.begin(operation, &snapshot, judge.last(), time_ms, &mut self.events)?;
+        if let Some((policy, _)) = &mut self.policy {
+            policy.resume(self.store.folder().map(PolicyStore::in_folder))?;
+        }
+        let mut end = WatchEnd::Done;
         let size = ReadingSize::of(&snapshot);
         let mut next = Instant::now() + self.pause(judge.last());
         publisher.begin();
@@ -209,16 +235,23 @@ impl WatchService<'_> {
             if judge.last().retabled || judge.last().fabric.is_some() {
                 tables = JudgedTables::new(&snapshot)?;
             }
-            self.publish(operation, publisher, &mut snapshot, &judged, judge.last(), &tables);
+            end = self.publish(operation, publisher, &mut snapshot, &judged, judge.last(), &tables);
             if self.request.count.is_some_and(|count| self.statistics.sweeps >= count) {
+                end = WatchEnd::Done;
+                break;
+            }
+            if end == WatchEnd::Reopen {
                 break;
             }
         }
-        let time_ms = self.clock.time(judge.last());
-        self.store.finish(operation, &snapshot, time_ms);
+        if end == WatchEnd::Done || self.stop.is_requested() {
+            end = WatchEnd::Done;
+            let time_ms = self.clock.time(judge.last());
+            self.store.finish(operation, &snapshot, time_ms);
+        }
         source.end_watch(&mut snapshot.observation);
         operation.count_reading(&snapshot);
-        Ok(())
+        Ok(end)
     }
 
     /// Time until the next sweep. A slow one is followed by a pause of the same length, to limit the load on the fabric.
@@ -252,7 +285,7 @@ impl WatchService<'_> {
         judged: &JudgedInterval,
         sweep: &Sweep,
         tables: &JudgedTables,
-    ) {
+    ) -> WatchEnd {
         if let Some(jobs) = &mut self.jobs {
             let (list, messages) = jobs.take_latest(None);
             snapshot.observation.jobs = list;
@@ -265,6 +298,7 @@ impl WatchService<'_> {
         }
         let (placed, jobs) = place_known_jobs(snapshot, None, &JobSource::default());
         let has_counters = interval.watched.ports > 0;
+        let running = placed.as_ref().filter(|_| self.policy.is_some()).map(|placed| placed.jobs.clone());
         let readings = HealthReadings {
             snapshot,
             at: None,
@@ -291,14 +325,35 @@ impl WatchService<'_> {
             statistics: &self.statistics,
             time_ms,
         };
-        let events = self.events.derive(&watched, self.store.missed());
+        let mut events = self.events.derive(&watched, self.store.missed());
+        let PolicyOutcome { notices, actions, wrote } = match &mut self.policy {
+            None => PolicyOutcome::default(),
+            Some((policy, writer)) => {
+                let reading = PolicyReading {
+                    look: watched.snapshot,
+                    sweep,
+                    news: &interval.news,
+                    certificate: tables.certificate(),
+                    changes: &report.changes.rows,
+                    unread_changes: &report.changes.unread,
+                    ledger: self.store.ledger(),
+                    has_counters,
+                    interval: self.request.interval,
+                    time_ms,
+                };
+                let mut actions = LiveActions { operation: &mut *operation, writer: writer.as_ref() };
+                policy.step(&mut actions, &reading, running.as_ref())
+            }
+        };
+        events.extend(self.events.derive_policy(notices, time_ms));
         let stored = events.iter().map(|event| self.events.to_stored(event)).collect();
         // What is published is stored: a watch that is killed publishes no event under a number that is used again.
-        self.store.record(operation, &watched, stored);
+        self.store.record(operation, &watched, stored, actions);
         let unstored_events = self.store.unstored_events();
         let statistics = ServiceStatistics { unstored_events, ..self.statistics.clone() };
         watched.statistics = &statistics;
         publisher.publish(&watched, &events);
         publisher.take_messages().iter().for_each(|line| operation.reporter.report_line(line));
+        if wrote { WatchEnd::Reopen } else { WatchEnd::Done }
     }
 }

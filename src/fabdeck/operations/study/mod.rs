@@ -19,6 +19,6 @@ pub mod study_run;
 pub mod study_status;
 pub(crate) mod study_values;
 pub mod table_export;
-mod toml_table;
+pub(crate) mod toml_table;
 pub(crate) mod topology;
 mod traffic_measure;

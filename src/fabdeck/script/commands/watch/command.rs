@@ -10,6 +10,7 @@ use super::event_lines::EventLines;
 use super::event_outputs::{JournalEvents, ProgramEvents, SyslogEvents};
 use super::page_service::PageService;
 use super::publication::{Publication, ServedMetrics};
+use crate::catalogue::danger::Danger;
 use crate::catalogue::exit::Exit;
 use crate::catalogue::failure::Failure;
 use crate::catalogue::summary::count_words;
@@ -17,6 +18,7 @@ use crate::operations::environment::Env;
 use crate::operations::event_store::fabric_store::FabricStore;
 use crate::operations::event_store::watch_event::WatchEvent;
 use crate::operations::jobs::list_source::JobSource;
+use crate::operations::policy::policy_file::Policy;
 use crate::operations::record::job_thread::RecordedJobList;
 use crate::operations::service::service_store::StoreChoice;
 use crate::operations::service::watch_event::EventSink;
@@ -44,13 +46,15 @@ pub const WATCH: CommandEntry = CommandEntry::new(
      the usual exporters (and OpenMetrics, if the client accepts it), / with the list of problems, /health.json with \
      the JSON of `health`, /-/healthy and /-/ready. A scrape never waits for the fabric: each sweep makes the answers \
      once. A fabric that cannot be read is read again, and nothing old is served meanwhile. Nothing is written to the \
-     fabric. The address has to be one of this machine alone (127.0.0.1, ::1), unless --web-config names a file with TLS \
+     fabric, unless a --policy says so. The address has to be one of this machine alone (127.0.0.1, ::1), unless --web-config names a file with TLS \
      and passwords. Events and what links did are stored in the state folder, from where `events` and `ledger` list them; one watch of a \
      fabric stores at a time. docs/monitoring has rules of alerts and dashboards.",
 )
 .needs_fabric()
+.danger(Danger::WritesFabric)
 .examples(&[
     "fabdeck --source umad watch --serve 127.0.0.1:9315",
+    "fabdeck --source umad watch --serve 127.0.0.1:9315 --policy policy.toml",
     "fabdeck --source sim:demo watch --interval 1s --count 5 --json",
     "fabdeck --source sim:demo watch --serve 127.0.0.1:9315 --interval 5s",
     "fabdeck --source umad watch --serve 127.0.0.1:9315 --slurm",
@@ -140,6 +144,10 @@ pub struct WatchServiceArgs {
     /// End after N intervals (default: until a signal). The time of a simulator then passes as fast as it is read
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     pub count: Option<u64>,
+    /// Propose to take bad links between switches out of use and back, and do so where this file and --allow-write permit
+    /// it; drain nodes behind bad cables (docs/monitoring.md). `policy off` stops it at once
+    #[arg(long, value_name = "FILE")]
+    pub policy: Option<PathBuf>,
     #[command(flatten)]
     pub outputs: EventOutputArgs,
     #[command(flatten)]
@@ -206,10 +214,12 @@ impl EventOutputArgs {
 }
 
 fn run(context: &mut Context<'_, '_>, args: &WatchServiceArgs) -> Result<Exit, Failure> {
+    let policy = args.policy.as_deref().map(Policy::load).transpose()?;
     let page_service =
         args.serve.as_deref().map(|text| PageService::open(text, args.web_config.as_deref())).transpose()?;
     let webhook = args.outputs.webhook_sender(context)?;
     let store = match (&webhook, args.store) {
+        (None, StoreWhen::Auto) if policy.as_ref().is_some_and(Policy::may_write) => StoreChoice::Yes,
         (None, when) => when.into(),
         (Some(_), StoreWhen::No) => {
             return Err(Failure::usage(
@@ -224,6 +234,7 @@ fn run(context: &mut Context<'_, '_>, args: &WatchServiceArgs) -> Result<Exit, F
         jobs: args.running_jobs.list().or_else(|| configured_jobs(context)),
         recovery: args.recovery,
         store,
+        policy,
     };
     let set = args.metrics.map(|choice| match choice {
         MetricChoice::All => MetricSet::All,

@@ -1,0 +1,136 @@
+//! What a policy decides about nodes behind bad cables. Pure, as the decisions about links.
+//!
+//! Only a node that runs jobs or could is drained, and only one that is drained with the mark of fabdeck is undrained: a node
+//! that is drained for another reason, down, reserved or powered is left alone.
+
+use std::collections::BTreeMap;
+
+use super::link_decisions::PolicyRefusal;
+use super::policy_file::NodePolicy;
+use fabdeck_files::jobs::{SlurmNode, SlurmNodeUse};
+
+/// The reason of a drained node. It has no number that changes: Slurm takes another reason for another drain.
+pub const DRAIN_REASON: &str = "fabdeck: bad cable";
+/// How all reasons of fabdeck begin.
+const MARK: &str = "fabdeck:";
+/// Share of all nodes that may be drained at once.
+const MAX_SHARE: f64 = 0.01;
+/// Time until the same node is drained again.
+const DRAIN_PAUSE_MS: i64 = 3_600_000;
+
+/// What is seen of nodes.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct NodeSight {
+    pub time_ms: i64,
+    pub nodes: Vec<SlurmNode>,
+    /// Nodes behind bad cables, with what is bad.
+    pub bad: BTreeMap<String, String>,
+    /// Nodes that have a cable in the fabric: what is bad of others is not known.
+    pub cabled: std::collections::BTreeSet<String>,
+    /// Why nothing is done after this sweep.
+    pub refusal: Option<PolicyRefusal>,
+}
+
+/// What a policy remembers of nodes.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct NodeMemory {
+    /// When the cable of a node was bad last; a node that is found drained by fabdeck counts as bad then.
+    bad_ms: BTreeMap<String, i64>,
+    /// When a node was drained last.
+    drained_ms: BTreeMap<String, i64>,
+    /// Nodes that would be drained.
+    pub would_drain: BTreeMap<String, i64>,
+}
+
+/// What to do about a node.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum NodeDecision {
+    Drain {
+        node: SlurmNode,
+        why: String,
+    },
+    Undrain {
+        node: SlurmNode,
+    },
+    /// A node behind a bad cable stays as it is.
+    Refuse {
+        node: String,
+        name: &'static str,
+        why: String,
+    },
+}
+
+/// Whether fabdeck drained a node.
+fn is_own(node: &SlurmNode) -> bool {
+    node.node_use() == SlurmNodeUse::Drained && node.reason.starts_with(MARK)
+}
+
+/// Most nodes that are drained at once.
+pub fn drain_limit(policy: &NodePolicy, nodes: usize) -> usize {
+    policy.nodes_at_once.min(((nodes as f64 * MAX_SHARE) as usize).max(1))
+}
+
+/// Decides about all nodes.
+pub fn decide_nodes(sight: &NodeSight, policy: &NodePolicy, memory: &mut NodeMemory) -> Vec<NodeDecision> {
+    for node in sight.bad.keys() {
+        memory.bad_ms.insert(node.clone(), sight.time_ms);
+    }
+    for node in sight.nodes.iter().filter(|node| is_own(node)) {
+        memory.bad_ms.entry(node.name.clone()).or_insert(sight.time_ms);
+    }
+    let is_good = |node: &str, memory: &NodeMemory| {
+        let bad_ms = memory.bad_ms.get(node).copied().unwrap_or(sight.time_ms);
+        sight.cabled.contains(node) && sight.time_ms - bad_ms >= policy.good_for_ms
+    };
+    memory.would_drain.retain(|node, _| !(sight.cabled.contains(node) && !sight.bad.contains_key(node)));
+    let mut decisions = Vec::new();
+    if sight.refusal.is_none() {
+        let own = sight.nodes.iter().filter(|node| is_own(node) && is_good(&node.name, memory));
+        decisions.extend(own.map(|node| NodeDecision::Undrain { node: node.clone() }));
+    }
+    let limit = drain_limit(policy, sight.nodes.len());
+    let mut drained = sight.nodes.iter().filter(|node| is_own(node)).count() + memory.would_drain.len();
+    for (name, why) in &sight.bad {
+        let Some(node) = sight.nodes.iter().find(|node| node.name == *name) else { continue };
+        if is_own(node) || memory.would_drain.contains_key(name) {
+            continue;
+        }
+        let refused = refuse_drain(sight, node, (drained, limit), memory);
+        decisions.push(match refused {
+            Some((condition, words)) => {
+                NodeDecision::Refuse { node: name.clone(), name: condition, why: format!("{why}; {words}") }
+            }
+            None => {
+                drained += 1;
+                memory.drained_ms.insert(name.clone(), sight.time_ms);
+                NodeDecision::Drain { node: node.clone(), why: why.clone() }
+            }
+        });
+    }
+    decisions
+}
+
+/// Why a node behind a bad cable is not drained: the name of the condition, and words.
+fn refuse_drain(
+    sight: &NodeSight,
+    node: &SlurmNode,
+    (drained, limit): (usize, usize),
+    memory: &NodeMemory,
+) -> Option<(&'static str, String)> {
+    match node.node_use() {
+        SlurmNodeUse::InUse => {}
+        SlurmNodeUse::Drained => {
+            return Some(("drained-by-others", format!("it is drained already: {}", node.reason)));
+        }
+        SlurmNodeUse::Other => return Some(("node-state", format!("its state is {}", node.state))),
+    }
+    if let Some(refusal) = &sight.refusal {
+        return Some((refusal.name(), refusal.to_string()));
+    }
+    if drained >= limit {
+        return Some(("nodes-at-once", format!("as many nodes are drained as the policy has ({limit})")));
+    }
+    let last = memory.drained_ms.get(&node.name)?;
+    let is_recent = sight.time_ms - last < DRAIN_PAUSE_MS;
+    is_recent.then(|| ("node-pause", "it was drained within the last hour".to_owned()))
+}
