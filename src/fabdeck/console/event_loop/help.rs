@@ -92,9 +92,9 @@ fn help_lines(state: &SessionState, search: &str) -> Vec<HelpLine> {
         }
         let of_place = state.keymap.actions().filter(|action| stands(action) == place).filter(fits);
         let grouping = match (search.is_empty(), place == here) {
-            (false, _) => RefusedEntries::EachWithReason,
-            (true, true) => RefusedEntries::TitlesByReason,
-            (true, false) => RefusedEntries::KeysByReason,
+            (false, _) => RefusedEntries::InPlace,
+            (true, true) => RefusedEntries::WithTitles,
+            (true, false) => RefusedEntries::KeysAlone,
         };
         let entries = entries_of_place(state, of_place, grouping);
         if !entries.is_empty() {
@@ -109,11 +109,11 @@ fn help_lines(state: &SessionState, search: &str) -> Vec<HelpLine> {
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum RefusedEntries {
     /// In their place, each with its reason: what a search finds.
-    EachWithReason,
+    InPlace,
     /// Last, below a row with their reason: those of the screen in sight.
-    TitlesByReason,
+    WithTitles,
     /// Last, a row for each reason with the keys alone.
-    KeysByReason,
+    KeysAlone,
 }
 
 /// The entries of actions.
@@ -132,7 +132,7 @@ fn entries_of_place<'k>(
         let keys = keys_of(action);
         match (action.ready)(state) {
             Ok(()) => entries.push(HelpLine::Entry(keys, action.title.to_owned())),
-            Err(why) if grouping == RefusedEntries::EachWithReason => {
+            Err(why) if grouping == RefusedEntries::InPlace => {
                 entries.push(HelpLine::Entry(keys, format!("{} (not now: {why})", action.title)));
             }
             Err(why) => match refused.iter_mut().find(|(reason, _)| *reason == why) {
@@ -142,7 +142,7 @@ fn entries_of_place<'k>(
         }
     }
     for (why, actions) in refused {
-        if grouping == RefusedEntries::TitlesByReason {
+        if grouping == RefusedEntries::WithTitles {
             entries.push(HelpLine::Entry("not now".to_owned(), why));
             let entry = |(keys, action): (String, &Action)| HelpLine::Entry(keys, action.title.to_owned());
             entries.extend(actions.into_iter().map(entry));

@@ -32,13 +32,15 @@ pub fn back_words(look: &Snapshot, there: &Trace, back: &Trace) -> (String, Role
         return (back.verdict(look), Role::Danger);
     }
     let (mut one, mut other) = (cables(look, there), cables(look, back));
-    (one.sort_unstable(), other.sort_unstable());
+    one.sort_unstable();
+    other.sort_unstable();
     if one == other {
         return ("over the same cables".to_owned(), Role::Good);
     }
     let mut nodes: Vec<NodeId> = switches(look, there).collect();
     let mut others: Vec<NodeId> = switches(look, back).collect();
-    (nodes.sort_unstable(), others.sort_unstable());
+    nodes.sort_unstable();
+    others.sort_unstable();
     let shared = other.iter().filter(|link| one.contains(link)).count();
     let shared = format!("{shared} of {} shared", count_words(other.len(), "cable", "cables"));
     match nodes == others {
