@@ -66,8 +66,8 @@ pub use guard::{
 };
 pub use journal::{
     BeginRecord, ChainError, ChainHash, ChainedLines, ChangePhase, ChangeState, Disk, EndRecord, FileDisk,
-    HostNotification, Journal, JournalContent, JournalError, JournalRecord, MemoryDisk, RetryLimit,
-    RollbackRemainder, chain_line, have_most_in_common,
+    HostNotification, Journal, JournalContent, JournalError, JournalRecord, JournalStep, MemoryDisk,
+    RetryLimit, RollbackRemainder, chain_line, have_most_in_common,
 };
 pub use manager_text::{manager_in_charge, other_writer_words};
 pub use migration::{FollowMode, Migration, MigrationDirection, PlanFlow, PlanPort};

@@ -5,6 +5,7 @@ use std::sync::mpsc::Sender;
 
 use serde::{Deserialize, Serialize};
 
+use crate::journal::journal_step::JournalStep;
 use crate::journal::record::{BeginRecord, ChangePhase, ChangeState, RollbackRemainder};
 
 /// A request, as it goes through the socket.
@@ -120,6 +121,9 @@ pub struct ChangeStatus {
     /// What keeps the guard from working.
     #[serde(default)]
     pub trouble: Option<String>,
+    /// What the journal says of its course.
+    #[serde(default)]
+    pub steps: Vec<JournalStep>,
 }
 
 impl ChangeStatus {
@@ -137,6 +141,7 @@ impl ChangeStatus {
             phase_of_five: told.current_phase(),
             drift: None,
             trouble: None,
+            steps: told.steps.clone(),
         }
     }
 }

@@ -5,11 +5,13 @@
 pub(crate) mod chain;
 mod disk;
 mod journal_file;
+pub(crate) mod journal_step;
 pub(crate) mod record;
 
 pub use chain::{ChainError, ChainHash, ChainPosition, ChainedLines, chain_line};
 pub use disk::{Disk, FileDisk, MemoryDisk};
 pub use journal_file::{Journal, JournalContent, JournalError};
+pub use journal_step::JournalStep;
 pub use record::{
     BeginRecord, ChangePhase, ChangeState, EndRecord, HostNotification, JournalRecord, RetryLimit,
     RollbackRemainder, have_most_in_common,

@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
+use super::journal_step::JournalStep;
 use crate::clock::BootTime;
 use crate::failed_element::FailedElement;
 use crate::migration::Migration;
@@ -385,12 +386,15 @@ pub struct ChangeState {
     /// Of a change in five phases: whether all hosts left or are no longer waited for, so that writes may begin.
     pub way_is_free: bool,
     pub ended: Option<EndRecord>,
+    /// What the records say, in their order.
+    pub steps: Vec<JournalStep>,
 }
 
 impl ChangeState {
     /// The state of a change of which nothing is written yet.
     pub fn new(begun: BeginRecord) -> Self {
         Self {
+            steps: vec![JournalStep::of_begin(&begun)],
             host: begun.host.clone(),
             begun,
             phase: ChangePhase::Applying,
@@ -437,6 +441,7 @@ impl ChangeState {
         if let Some(time) = record.time() {
             self.note_time(time);
         }
+        JournalStep::push(&mut self.steps, record);
         match record {
             JournalRecord::Begun(_) => {}
             JournalRecord::Writing { .. } => self.writing = true,

@@ -158,6 +158,7 @@ pub fn row(number: u64, state: ChangePhase) -> ChangeRow {
         phase_of_five: None,
         drift: None,
         trouble: None,
+        steps: Vec::new(),
         overdue: false,
         comparison: None,
         undone_by: None,
@@ -305,5 +306,6 @@ pub fn status(number: u64, phase: ChangePhase, deadline: Option<&str>) -> Change
         phase_of_five: None,
         drift: None,
         trouble: None,
+        steps: Vec::new(),
     }
 }

@@ -65,7 +65,7 @@ fn counts_of_problems_stay_in_the_header() {
             let wanted = format!("{sign} {count}");
             assert!(count == 0 || header.contains(&wanted), "{width}: {wanted}: {header}");
         }
-        assert!(header.contains("1 marked"), "{header}");
+        assert!(header.contains("✗ 1"), "{header}");
     }
 }
 

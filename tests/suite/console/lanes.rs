@@ -234,3 +234,19 @@ fn what_moves_is_offered() {
         assert_eq!(lanes.0.borrow().offered, 0, "{writing:?}");
     }
 }
+
+/// The steps of a move have a sign at the one that is next; hosts that wait are beside them, each once.
+#[test]
+fn the_move_is_shown_in_steps() {
+    let mut proposed = at_lanes(Script::default(), incast, 8, "");
+    proposed.send_input(SessionInput::Resized(Size { width: 120, height: 40 }));
+    let screen = shown(&proposed);
+    for words in ["The move, in steps", "✓ 1", "› 2 a", "· 4 y", "Hosts that wait now", "node10"] {
+        assert!(screen.contains(words), "{words}: {screen}");
+    }
+    let mut moved = at_lanes(Script { moved: vec![moved()], ..Script::default() }, incast, 20, "");
+    moved.send_input(SessionInput::Resized(Size { width: 120, height: 40 }));
+    assert!(shown(&moved).contains("› 5 B"), "{}", shown(&moved));
+    moved.send_input(SessionInput::Resized(Size { width: 80, height: 24 }));
+    assert!(shown(&moved).contains("› 5 B"), "{}", shown(&moved));
+}

@@ -13,6 +13,8 @@ use fabdeck::console::event_loop::event::SessionInput;
 use fabdeck::console::features::goto::goto_state::GotoTarget;
 use fabdeck::console::features::screens::ScreenId;
 use fabdeck::console::features::snapshot_change::replace_snapshot;
+use fabdeck::console::features::whatif::engines::{EngineVerdict, listed_engines, safe_choice};
+use fabdeck::console::model::fabric_model::ProposalState;
 use fabdeck::console::model::layout::Size;
 use fabdeck::operations::changes::change_row::{ChangeRow, mark_undone};
 use fabdeck::operations::changes::changer::WriteAccess;
@@ -205,6 +207,54 @@ fn help_has_two_columns_and_begins_with_the_keys_of_the_screen() {
     assert!(line.chars().skip(100).any(|sign| sign.is_alphabetic()), "{screen}");
     driver.send_input(SessionInput::Resized(Size { width: 80, height: 24 }));
     assert!(shown(&driver).contains("On the screen Timeline"));
+}
+
+/// What does not work now comes last in the help, and each reason once; a search still finds it with its title.
+#[test]
+fn help_says_each_reason_once() {
+    let mut driver = sized("sim:demo", 200, 200);
+    driver.press("9 ?");
+    let screen = shown(&driver);
+    assert!(!screen.contains("(not now:"), "{screen}");
+    let own = screen.lines().filter(|line| line.contains("a apply, y confirm, u rollback, e extend"));
+    assert_eq!(own.count(), 1, "{screen}");
+    driver.press("/ a p p l y");
+    assert!(shown(&driver).contains("(not now:"), "{}", shown(&driver));
+}
+
+/// Of the engines that are done, the one that is safe to do next is named: certified, and moving the fewest pairs.
+#[test]
+fn what_if_names_the_engine_that_is_safe_to_do_next() {
+    let mut driver = sized("sim:demo", 120, 40);
+    enter_line(&mut driver, "mark spine-2");
+    driver.press("6");
+    assert!(!shown(&driver).contains("safe to do next"), "{}", shown(&driver));
+    driver.press("p");
+    let (engine, moved) = safe_choice(&driver.state.known).unwrap();
+    let screen = shown(&driver);
+    assert!(screen.contains(&format!("safe to do next: {}", engine.id)), "{screen}");
+    for engine in listed_engines(&driver.state.known) {
+        let Some(ProposalState::Done { row, .. }) = driver.state.known.proposed.get(engine.id) else {
+            panic!()
+        };
+        let is_clean = EngineVerdict::of(&driver.state.known, engine) == EngineVerdict::Clean;
+        let is_safe = row.transition_safe == Some(true) && is_clean && row.moved_pairs > Some(0);
+        assert!(!is_safe || row.moved_pairs >= Some(moved), "{} {:?}", engine.id, row.moved_pairs);
+    }
+    // Before the engines run, a wide screen has the marked fabric and the busiest cables.
+    let mut wide = sized("sim:demo", 200, 60);
+    wide.press("6");
+    let screen = shown(&wide);
+    for words in ["until then this is the fabric with its marks", "until then the busiest cables in force"] {
+        assert!(screen.contains(words), "{words}: {screen}");
+    }
+}
+
+/// A screen that follows a pair says so, and a picture has a name of its own.
+#[test]
+fn the_footer_says_where_enter_leads() {
+    let mut driver = sized("sim:demo", 120, 40);
+    assert!(shown(driver.press("5")).contains("enter ends"), "{}", shown(&driver));
 }
 
 /// Of sixteen colours, what lies on the ground of the cursor can be read.

@@ -70,6 +70,8 @@ fn the_screen_is_a_picture_and_a_recording() {
     session.until("the picture is in a.svg");
     session.press(":svg a.svg\r");
     session.until("give :svg another name");
+    session.press(":svg\r");
+    session.until("the picture is in fabdeck-links");
     session.press(":cast b.cast\r");
     session.until("is recorded already");
     session.press(":cast\r");

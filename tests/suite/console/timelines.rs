@@ -260,3 +260,20 @@ fn the_message_is_about_the_event_of_the_cursor() {
         }
     }
 }
+
+/// A moment can have several events: the key for the next one leads to the worst of them.
+#[test]
+fn the_next_event_is_the_worst_of_its_moment() {
+    for capture in ["incast", "spine-failure", "flapping-link"] {
+        let mut driver = incident(capture, 120, 40);
+        driver.press("0 g enter");
+        for _ in 0..12 {
+            driver.press("n");
+            let timeline = &driver.state.screens.timeline;
+            let event = timeline.event().unwrap();
+            let same = timeline.events().iter().filter(|other| other.place == event.place);
+            let worst = same.map(|other| other.kind).min().unwrap();
+            assert_eq!(event.kind, worst, "{capture}: {event:?}");
+        }
+    }
+}

@@ -78,7 +78,7 @@ fn a_narrow_header_keeps_source_marks_and_read_only() {
             let all = shown(&driver);
             let header = all.lines().next().unwrap();
             assert!(header.starts_with(if width == 40 { " SIM  s" } else { " SIM  sim" }), "{header}");
-            assert!(header.contains("2 marked") && header.contains("read-only"), "{header}");
+            assert!(header.contains("✗ 2") && header.contains("read-only"), "{header}");
             // The size goes first, and is there again where there is room.
             assert!(width == 60 || header.contains("switches") == (width == 80), "{header}");
         }

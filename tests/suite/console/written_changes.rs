@@ -201,7 +201,12 @@ fn figures_that_are_not_known_are_none() {
     watched.sweep(2, &[begun_at(1, ChangePhase::Applied, 36)]);
     watched.driver.press("y");
     let screen = shown(&watched.driver);
+    assert!(screen.contains("now being read"), "{screen}");
+    // While nothing is read, nothing will be.
+    watched.driver.press("esc W y");
+    let screen = shown(&watched.driver);
     assert!(screen.contains("now not known (no reading since)"), "{screen}");
+    watched.driver.press("esc W y");
     // Nor were the pairs counted.
     let uncounted = ChangeRow { pairs: None, ..begun_at(1, ChangePhase::Applied, 36) };
     watched.sweep(3, &[uncounted]);
@@ -343,4 +348,40 @@ fn values_before_a_write_are_of_intervals_that_ended_by_then() {
     assert_eq!(before(91_000), Some(20.0), "the last reading, not the worst one");
     let since = |ms| history.latest_since(ms).and_then(|sums| sums.worst_wait);
     assert_eq!([85_000, 85_001].map(since), [Some(20.0), None]);
+}
+
+/// After a write the fabric is read again: errors count from the same sweep, problems keep their age, and the first
+/// verdict comes before a whole interval has passed.
+#[test]
+fn reading_the_fabric_again_ends_no_history() {
+    let mut watched = Watched::new();
+    watched.sweep(8, &[]);
+    let baseline =
+        |watched: &Watched| watched.driver.state.known.watch.baseline.first().map(|sweep| sweep.began);
+    let age = |watched: &Watched| {
+        let problems = &watched.driver.state.known.problems;
+        let ranked = problems.ranked.as_ref().unwrap();
+        let hot = ranked.problems.iter().find(|problem| problem.title.contains("accepts")).unwrap();
+        problems.age_ms(&hot.id)
+    };
+    let (first, young) = (baseline(&watched), age(&watched));
+    assert!(first.is_some());
+    watched.driver.press("r");
+    assert!(watched.driver.state.known.watch.is_reading_anew());
+    watched.driver.advance_ms(2000);
+    watched.driver.advance_ms(2000);
+    assert!(!watched.driver.state.known.watch.is_reading_anew(), "two sweeps within four seconds");
+    watched.sweep(2, &[]);
+    assert_eq!(baseline(&watched), first);
+    assert_eq!(age(&watched).is_some(), young.is_some());
+    assert!(age(&watched) >= young, "{:?} {young:?}", age(&watched));
+}
+
+#[test]
+fn confirm_names_the_traffic_and_the_problems_before_and_now() {
+    let watched = asked_to_confirm();
+    let screen = shown(&watched.driver);
+    for words in ["traffic    before ", " Gb/s, now ", "none began and none ended since"] {
+        assert!(screen.contains(words), "{words}: {screen}");
+    }
 }

@@ -302,6 +302,8 @@ fn short_title(action: &Action, state: &SessionState) -> &'static str {
     match action.id {
         "next-pane" => "pane",
         "zoom" if state.areas().panes.is_zoomed() => "all panes",
+        "enter" if state.screen == ScreenId::Timeline => "go",
+        "enter" if state.screen == ScreenId::Paths => "ends",
         "enter" => "open",
         "preview-fix" => "preview",
         "longer-window" => state.known.problems.window.words(),

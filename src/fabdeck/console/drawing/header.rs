@@ -79,27 +79,41 @@ struct HeaderFact {
     side: HeaderSide,
     /// Facts with a higher number disappear first on a narrow screen; 0 stays.
     drop_order: u8,
+    /// The text where facts other than the size and the time of day would have to disappear.
+    short: Option<String>,
 }
 
+impl HeaderFact {
+    fn with_short(self, short: String) -> Self {
+        Self { short: Some(short), ..self }
+    }
+}
+
+/// The order from which on facts are shortened before they disappear.
+const SHORTENED_ORDER: u8 = 4;
+
 /// Facts from left to right. Marks, a change that waits and the counts of problems are always shown. The size disappears
-/// first, then the time of day, the state of the watch, the right to write, and the number of warnings in the log.
+/// first, then the time of day, the number of warnings in the log, the state of the watch, and the right to write.
 fn facts(state: &SessionState, signs: &Symbols) -> Vec<HeaderFact> {
     let fact = |text: String, role: Role, side: HeaderSide, drop_order: u8| HeaderFact {
         text,
         role,
         side,
         drop_order,
+        short: None,
     };
     let left = |text, role, drop_order| fact(text, role, HeaderSide::Left, drop_order);
     let right = |text, role, drop_order| fact(text, role, HeaderSide::Right, drop_order);
     let mut facts = vec![left(size_text(state), Role::Dim, 6)];
     let marks = state.known.marks.len();
     if marks > 0 {
-        facts.push(left(format!("{} {marks} marked", signs.marked), Role::Marked, 0));
+        let fact = left(format!("{} {marks} marked", signs.marked), Role::Marked, 0);
+        facts.push(fact.with_short(format!("{} {marks}", signs.marked)));
     }
     // The pending change stands before what follows from it.
     if let Some((word, severity)) = state.known.changes.header_word() {
-        facts.push(left(word, Role::from_severity(severity), 0));
+        let short = word.replace(" left", "");
+        facts.push(left(word, Role::from_severity(severity), 0).with_short(short));
     }
     if let Some(ranked) = &state.known.problems.ranked {
         let [critical, warning, ..] = signs.severity;
@@ -121,12 +135,12 @@ fn facts(state: &SessionState, signs: &Symbols) -> Vec<HeaderFact> {
     let key = action("log").and_then(|log| log.first_key(&state.keymap));
     if let Some(key) = key.filter(|_| state.messages.unread() > 0) {
         let warnings = count_words(state.messages.unread(), "warning", "warnings");
-        facts.push(right(format!("{warnings}: {key}"), Role::Warning, 2));
+        facts.push(right(format!("{warnings}: {key}"), Role::Warning, 4));
     }
     facts.push(match state.writing {
         WriteAccess::Never(_) | WriteAccess::NotAsked => right("read-only".to_owned(), Role::Dim, 0),
         WriteAccess::Asked | WriteAccess::Simulated | WriteAccess::Own => {
-            right("writable".to_owned(), Role::Warning, 3)
+            right("writable".to_owned(), Role::Warning, 2)
         }
     });
     if let Some(word) = header_word(&state.known.watch) {
@@ -135,7 +149,7 @@ fn facts(state: &SessionState, signs: &Symbols) -> Vec<HeaderFact> {
         let [.., well, idle] = signs.severity;
         facts.push(match watch.paused || watch.trouble.is_some() {
             true => right(format!("{idle} {word}"), Role::Warning, 1),
-            false => right(format!("{well} {word}"), Role::Good, 4),
+            false => right(format!("{well} {word}"), Role::Good, 3),
         });
     }
     if let Some(word) = replay_word(&state.known) {
@@ -155,7 +169,13 @@ fn facts_width(facts: &[HeaderFact]) -> u16 {
 fn choose_facts(mut facts: Vec<HeaderFact>, room: u16, source: u16) -> (Vec<HeaderFact>, bool) {
     let before = facts.len();
     for order in (1..=6).rev() {
-        if facts_width(&facts) + source.min(SOURCE_FAIR_WIDTH) > room {
+        let is_too_wide = |facts: &[HeaderFact]| facts_width(facts) + source.min(SOURCE_FAIR_WIDTH) > room;
+        if order == SHORTENED_ORDER && is_too_wide(&facts) {
+            for fact in &mut facts {
+                fact.text = fact.short.take().unwrap_or_else(|| std::mem::take(&mut fact.text));
+            }
+        }
+        if is_too_wide(&facts) {
             facts.retain(|fact| fact.drop_order != order);
         }
     }
@@ -279,16 +299,19 @@ mod tests {
             role: Role::Text,
             side: HeaderSide::Left,
             drop_order,
+            short: (text == "1 marked").then(|| "1".to_owned()),
         };
         let facts =
-            || vec![fact("9 switches", 3), fact("1 marked", 0), fact("read-only", 0), fact("1 warning", 2)];
+            || vec![fact("9 switches", 6), fact("1 marked", 0), fact("read-only", 0), fact("1 warning", 4)];
         let left = |room| {
             let (facts, all) = choose_facts(facts(), room, 20);
             (facts.into_iter().map(|fact| fact.text).collect::<Vec<_>>().join(" "), all)
         };
         assert_eq!(left(56), ("9 switches 1 marked read-only 1 warning".to_owned(), true));
         assert_eq!(left(55), ("1 marked read-only 1 warning".to_owned(), false));
-        assert_eq!(left(43), ("1 marked read-only".to_owned(), false));
-        assert_eq!(left(0), ("1 marked read-only".to_owned(), false));
+        // What can be shortened is, before a fact that matters is gone.
+        assert_eq!(left(43), ("1 read-only 1 warning".to_owned(), false));
+        assert_eq!(left(36), ("1 read-only 1 warning".to_owned(), false));
+        assert_eq!(left(0), ("1 read-only".to_owned(), false));
     }
 }

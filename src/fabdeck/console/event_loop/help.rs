@@ -76,12 +76,6 @@ fn help_lines(state: &SessionState, search: &str) -> Vec<HelpLine> {
     let fits = |action: &&Action| {
         search.is_empty() || format!("{} {}", action.id, action.title).to_lowercase().contains(&search)
     };
-    let entry = |action: &Action| {
-        let keys: Vec<String> = state.keymap.keys(action).iter().map(ToString::to_string).collect();
-        let keys = if keys.is_empty() { format!(":{}", action.id) } else { keys.join(" ") };
-        let why = (action.ready)(state).err().map_or_else(String::new, |why| format!(" (not now: {why})"));
-        HelpLine::Entry(keys, format!("{}{why}", action.title))
-    };
     let mut lines = Vec::new();
     let places = std::iter::once(KeyScope::On(state.screen)).chain([KeyScope::Everywhere]);
     let others = SCREENS
@@ -97,13 +91,71 @@ fn help_lines(state: &SessionState, search: &str) -> Vec<HelpLine> {
             lines.extend(fields.iter().cloned());
         }
         let of_place = state.keymap.actions().filter(|action| stands(action) == place).filter(fits);
-        let entries: Vec<HelpLine> = of_place.map(entry).collect();
+        let grouping = match (search.is_empty(), place == here) {
+            (false, _) => RefusedEntries::InPlace,
+            (true, true) => RefusedEntries::WithTitles,
+            (true, false) => RefusedEntries::KeysAlone,
+        };
+        let entries = entries_of_place(state, of_place, grouping);
         if !entries.is_empty() {
             lines.push(HelpLine::Heading(format!("On {place}")));
             lines.extend(entries);
         }
     }
     lines
+}
+
+/// How the help has the actions that do not work now.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum RefusedEntries {
+    /// In their place, each with its reason: what a search finds.
+    InPlace,
+    /// Last, below a row with their reason: those of the screen in sight.
+    WithTitles,
+    /// Last, a row for each reason with the keys alone.
+    KeysAlone,
+}
+
+/// The entries of actions.
+fn entries_of_place<'k>(
+    state: &SessionState,
+    actions: impl Iterator<Item = &'k Action>,
+    grouping: RefusedEntries,
+) -> Vec<HelpLine> {
+    let keys_of = |action: &Action| {
+        let keys: Vec<String> = state.keymap.keys(action).iter().map(ToString::to_string).collect();
+        if keys.is_empty() { format!(":{}", action.id) } else { keys.join(" ") }
+    };
+    let mut entries = Vec::new();
+    let mut refused: Vec<(String, Vec<(String, &Action)>)> = Vec::new();
+    for action in actions {
+        let keys = keys_of(action);
+        match (action.ready)(state) {
+            Ok(()) => entries.push(HelpLine::Entry(keys, action.title.to_owned())),
+            Err(why) if grouping == RefusedEntries::InPlace => {
+                entries.push(HelpLine::Entry(keys, format!("{} (not now: {why})", action.title)));
+            }
+            Err(why) => match refused.iter_mut().find(|(reason, _)| *reason == why) {
+                Some((_, actions)) => actions.push((keys, action)),
+                None => refused.push((why, vec![(keys, action)])),
+            },
+        }
+    }
+    for (why, actions) in refused {
+        if grouping == RefusedEntries::WithTitles {
+            entries.push(HelpLine::Entry("not now".to_owned(), why));
+            let entry = |(keys, action): (String, &Action)| HelpLine::Entry(keys, action.title.to_owned());
+            entries.extend(actions.into_iter().map(entry));
+            continue;
+        }
+        let word = |(keys, action): &(String, &Action)| match keys.starts_with(':') {
+            true => keys.clone(),
+            false => format!("{keys} {}", action.id),
+        };
+        let words: Vec<String> = actions.iter().map(word).collect();
+        entries.push(HelpLine::Entry("not now".to_owned(), format!("{}: {why}", words.join(", "))));
+    }
+    entries
 }
 
 /// The fields of the list in sight, each with its heading and what it means.

@@ -13,6 +13,7 @@ use crate::console::features::whatif::victims_page::victims_page;
 use crate::console::model::detail_page::{DetailLine, DetailPage, PortDetail, number_label, value_text};
 use crate::console::model::fabric_model::{Model, TABLES_BEING_READ};
 use crate::console::model::state::SessionState;
+use crate::operations::health::short_port_name::short_port_name;
 use fabdeck_fabric::observe::digits_in_groups;
 use fabdeck_fabric::{AdaptiveStatement, ElementId, LabelOrigin, LinkId, NodeId, Port, PortId, PortNum};
 
@@ -26,6 +27,18 @@ impl ElementDetail {
             ElementId::Node(id) => look.name(id).to_owned(),
             ElementId::Port(id) => look.labelled_port_name(id),
             ElementId::Link(id) => look.labelled_link_name(id),
+        }
+    }
+
+    /// The title where there is little room: the adapter of a host is left out where it has one.
+    fn short_title(self, look: &Snapshot) -> String {
+        match self.0 {
+            ElementId::Node(id) => look.host_name(id).into_owned(),
+            ElementId::Port(id) => short_port_name(look, id),
+            ElementId::Link(id) => {
+                let link = look.fabric().link(id);
+                format!("{} - {}", short_port_name(look, link.a), short_port_name(look, link.b))
+            }
         }
     }
 
@@ -82,7 +95,7 @@ impl ElementDetail {
             Some(what) => {
                 let detail = Self(what);
                 let (pairs, ports) = (detail.lines(&state.known), detail.ports(&state.known));
-                DetailPage { title: detail.title(look), pairs, ports }
+                DetailPage { title: detail.short_title(look), pairs, ports }
             }
         })
     }

@@ -96,7 +96,7 @@ fn receive_snapshot(state: &mut SessionState, look: Arc<Snapshot>) -> Vec<Effect
     let notes: Vec<String> = notes.filter(new).collect();
     if !(follows && notes.is_empty()) {
         let (at_ms, severity) = (state.now_ms, Severity::Warning);
-        notes.into_iter().for_each(|text| state.messages.push(LogMessage { at_ms, severity, text }));
+        notes.into_iter().for_each(|text| state.messages.push(LogMessage::new(at_ms, severity, text)));
         state.seen = state.messages.total_count();
     }
     if look.observation.is_partial() {

@@ -9,9 +9,18 @@ pub struct LogMessage {
     pub at_ms: u64,
     pub severity: Severity,
     pub text: String,
+    /// Whether it says what became of something that the operator decided: no warning of the watch covers it at once.
+    pub is_answer: bool,
 }
 
+/// For how long an answer stays in the status line beside warnings.
+const ANSWER_MS: u64 = 10_000;
+
 impl LogMessage {
+    pub fn new(at_ms: u64, severity: Severity, text: impl Into<String>) -> Self {
+        Self { at_ms, severity, text: text.into(), is_answer: false }
+    }
+
     /// The line for the message, which begins with the word of its severity.
     pub fn line(&self) -> String {
         match self.severity.word() {
@@ -78,11 +87,17 @@ impl MessageLog {
     }
 
     /// The most severe message after the first `seen`, the latest of equal ones. Routine messages do not hide
-    /// severe ones.
+    /// severe ones, and for a while only an error hides an answer.
     pub fn most_severe_after(&self, seen: u64) -> Option<&LogMessage> {
+        let latest_ms = self.last().map_or(0, |message| message.at_ms);
+        let is_fresh =
+            |message: &LogMessage| message.is_answer && latest_ms.saturating_sub(message.at_ms) < ANSWER_MS;
         let new = usize::try_from(self.total.saturating_sub(seen)).unwrap_or(usize::MAX);
         let skipped = self.stored.len().saturating_sub(new);
-        self.stored.iter().skip(skipped).max_by_key(|message| message.severity)
+        self.stored
+            .iter()
+            .skip(skipped)
+            .max_by_key(|message| (message.severity == Severity::Error, is_fresh(message), message.severity))
     }
 
     pub fn is_empty(&self) -> bool {
@@ -101,7 +116,7 @@ mod tests {
     #[test]
     fn the_latest_messages_are_stored_and_all_are_logged() {
         let mut messages = MessageLog::default();
-        let message = |at_ms| LogMessage { at_ms, severity: Severity::Info, text: String::new() };
+        let message = |at_ms| LogMessage::new(at_ms, Severity::Info, "");
         (0..MAX_MESSAGES as u64 + 3).for_each(|at| messages.push(message(at)));
         assert_eq!((messages.total_count(), messages.dropped_count()), (MAX_MESSAGES as u64 + 3, 3));
         assert_eq!(messages.iter().next(), Some(&message(3)));
@@ -114,7 +129,7 @@ mod tests {
     fn info_messages_do_not_hide_severe_ones() {
         let mut messages = MessageLog::default();
         let mut say = |severity, text: &str| {
-            messages.push(LogMessage { at_ms: 0, severity, text: text.to_owned() });
+            messages.push(LogMessage::new(0, severity, text));
         };
         say(Severity::Error, "seen");
         say(Severity::Warning, "first");
@@ -127,8 +142,7 @@ mod tests {
     #[test]
     fn a_new_warning_counts_until_the_log_is_opened() {
         let mut messages = MessageLog::default();
-        let message =
-            |text: &str| LogMessage { at_ms: 0, severity: Severity::Warning, text: text.to_owned() };
+        let message = |text: &str| LogMessage::new(0, Severity::Warning, text);
         messages.push(LogMessage { severity: Severity::Info, ..message("routine") });
         assert_eq!(messages.unread(), 0);
         ["one", "two", "one"].into_iter().for_each(|text| messages.push(message(text)));
@@ -136,5 +150,21 @@ mod tests {
         messages.mark_read();
         messages.push(message("one"));
         assert_eq!(messages.unread(), 0);
+    }
+
+    #[test]
+    fn an_answer_is_covered_by_an_error_only_for_a_while() {
+        let mut messages = MessageLog::default();
+        let answer = LogMessage { is_answer: true, ..LogMessage::new(1000, Severity::Info, "confirmed") };
+        messages.push(answer);
+        messages.push(LogMessage::new(2000, Severity::Warning, "waits"));
+        let shown = |messages: &MessageLog| messages.most_severe_after(0).unwrap().text.clone();
+        assert_eq!(shown(&messages), "confirmed");
+        messages.push(LogMessage::new(3000, Severity::Error, "unreadable"));
+        assert_eq!(shown(&messages), "unreadable");
+        let mut messages = MessageLog::default();
+        messages.push(LogMessage { is_answer: true, ..LogMessage::new(1000, Severity::Info, "confirmed") });
+        messages.push(LogMessage::new(1000 + ANSWER_MS, Severity::Warning, "waits"));
+        assert_eq!(shown(&messages), "waits");
     }
 }

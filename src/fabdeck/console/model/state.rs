@@ -236,7 +236,12 @@ impl SessionState {
     }
 
     pub fn log_message(&mut self, severity: Severity, text: impl Into<String>) {
-        self.messages.push(LogMessage { at_ms: self.now_ms, severity, text: text.into() });
+        self.messages.push(LogMessage::new(self.now_ms, severity, text));
+    }
+
+    /// Logs what became of something that the operator decided.
+    pub fn log_answer(&mut self, severity: Severity, text: impl Into<String>) {
+        self.messages.push(LogMessage { is_answer: true, ..LogMessage::new(self.now_ms, severity, text) });
     }
 
     /// The message in the status line.

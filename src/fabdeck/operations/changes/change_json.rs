@@ -2,7 +2,8 @@
 
 use crate::catalogue::json_type::json_type_of;
 use fabdeck_change::{
-    Attestation, AttestationVerdict, ChangePhase, DeviceReport, DeviceState, OtherChange, RollbackRemainder,
+    Attestation, AttestationVerdict, ChangePhase, DeviceReport, DeviceState, JournalStep, OtherChange,
+    RollbackRemainder,
 };
 use fabdeck_fabric::Guid;
 
@@ -10,6 +11,8 @@ json_type_of! {
     enum ChangePhase { Applying, Applied, Confirmed, RollingBack, RolledBack, Incomplete, Refused }
 
     struct RollbackRemainder { what, why }
+
+    struct JournalStep { time, record, text }
 
     struct Attestation {
         verdict, entries, differ, unread, superseded, superseded_by, devices, manager, manager_before,

@@ -6,7 +6,7 @@ use super::change_facts::{pair_words, supposed_words};
 use crate::catalogue::json_type::json_type;
 use crate::operations::lanes::migrations::migration_words;
 use fabdeck_change::{
-    Attestation, AttestationVerdict, ChangePhase, ChangeState, ChangeStatus, RollbackRemainder,
+    Attestation, AttestationVerdict, ChangePhase, ChangeState, ChangeStatus, JournalStep, RollbackRemainder,
     TransientLoss, UnfailedLoss, undone_number,
 };
 use fabdeck_fabric::observe::digits_in_groups;
@@ -63,6 +63,9 @@ json_type! {
         /// What prevents the guard from working.
         #[serde(default)]
         pub trouble: Option<String>,
+        /// What its journal records, the first record first: when, and what happened.
+        #[serde(default)]
+        pub steps: Vec<JournalStep>,
         /// Whether the deadline is over and the change was not rolled back.
         #[serde(default)]
         pub overdue: bool,
@@ -123,6 +126,7 @@ impl ChangeRow {
             phase_of_five: state.current_phase(),
             drift,
             trouble,
+            steps: state.steps.clone(),
             overdue: false,
             comparison: None,
             undone_by: None,
@@ -216,6 +220,7 @@ impl ChangeRow {
             phase_of_five: status.phase_of_five,
             drift: status.drift.clone(),
             trouble: status.trouble.clone(),
+            steps: if status.steps.is_empty() { self.steps } else { status.steps.clone() },
             ..self
         }
     }

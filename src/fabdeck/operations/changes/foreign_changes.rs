@@ -176,6 +176,7 @@ fn list_entry(id: &str, description: ChangeDescription) -> ListedChange {
         phase_of_five: status.phase_of_five,
         drift: status.drift,
         trouble: status.trouble,
+        steps: status.steps,
         overdue: false,
         comparison: None,
         undone_by: None,

@@ -95,7 +95,9 @@ impl HealthFacts<'_> {
         let counting: Vec<PortId> =
             ends.iter().filter(|(_, end)| end.errors.is_some()).map(|(port, _)| *port).collect();
         let cause = match counting[..] {
-            [] => ProblemCause::unknown("it goes down without errors: an end restarts or resets its port"),
+            [] => {
+                ProblemCause::unknown("it goes down without link errors: an end restarts or resets its port")
+            }
             [at] => ProblemCause::likely(format!(
                 "cable or module: only {} counts errors",
                 self.look.labelled_port_name(at)

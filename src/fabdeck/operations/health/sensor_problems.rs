@@ -92,7 +92,15 @@ impl HealthFacts<'_> {
                     count => format!(":{count}"),
                 };
                 let id = format!("{word}:{}:{}{count}", fabric.node(device.node).guid(), kind_word(kind));
-                let next = self.step(next_words(kind), &self.device_command(device.node));
+                // A switch is drained before it is opened: with routes without it, no traffic crosses it.
+                let next = match fabric.node(device.node).is_switch() {
+                    true => {
+                        let text =
+                            format!("preview routes without it, to drain it; then {}", next_words(kind));
+                        self.whatif_step(ElementId::Node(device.node), text)
+                    }
+                    false => self.step(next_words(kind), &self.device_command(device.node)),
+                };
                 (id, self.title_of_one(device), next)
             }
             _ => {

@@ -1,5 +1,6 @@
 //! The path between two ports, hop by hop.
 
 pub(crate) mod hops;
+pub mod pair_paths;
 pub mod path_trace;
 pub(crate) mod trace_ends;

@@ -27,7 +27,7 @@ pub fn parse_trace_ends(look: &Snapshot, from: &str, to: &str) -> Result<TraceEn
     }
     let mut nearest = (u32::MAX, true);
     for source in &sources {
-        let distances = distances(look, switch_of(look, *source));
+        let distances = switch_distances(look, switch_of(look, *source));
         for destination in &destinations {
             let distance = switch_of(look, *destination).map_or(u32::MAX, |switch| distances[switch.index()]);
             let pair = (distance, device(look, *source) != device(look, *destination));
@@ -91,7 +91,7 @@ fn device(look: &Snapshot, end: TraceEndpoint) -> Option<&str> {
     name.split_once(host.as_str()).map(|(_, rest)| rest.trim())
 }
 
-fn switch_of(look: &Snapshot, end: TraceEndpoint) -> Option<NodeId> {
+pub(super) fn switch_of(look: &Snapshot, end: TraceEndpoint) -> Option<NodeId> {
     let fabric = look.fabric();
     match end.port {
         None => Some(end.node),
@@ -100,7 +100,7 @@ fn switch_of(look: &Snapshot, end: TraceEndpoint) -> Option<NodeId> {
 }
 
 /// Hops from a switch to every switch; `u32::MAX` where there is no path.
-fn distances(look: &Snapshot, from: Option<NodeId>) -> Vec<u32> {
+pub(super) fn switch_distances(look: &Snapshot, from: Option<NodeId>) -> Vec<u32> {
     let fabric = look.fabric();
     let mut hops = vec![u32::MAX; fabric.nodes().len()];
     let mut queue = VecDeque::new();

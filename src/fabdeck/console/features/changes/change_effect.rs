@@ -1,7 +1,11 @@
 //! Finds out what a change did: keeps the values of the time before its writes, and counts the pairs without a path.
 
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
 use super::change_effects::PairCount;
 use super::dialogue::DialogueQuestion;
+use crate::console::features::screens::ScreenId;
 use crate::console::model::background_task::{BackgroundTask, TaskOutcome};
 use crate::console::model::effect::Effect;
 use crate::console::model::fabric_model::Model;
@@ -11,6 +15,7 @@ use crate::console::model::task_services::TaskServices;
 use crate::console::model::tasks::TaskId;
 use crate::operations::changes::change_row::ChangeRow;
 use crate::operations::changes::pair_count::PairCountRequest;
+use crate::operations::health::ranked_problems::RankedProblems;
 use fabdeck_change::ChangePhase;
 use fabdeck_routing::RouteProgress;
 
@@ -27,10 +32,20 @@ pub(super) fn keep_values_before(known: &mut Model) {
     };
     let new = changes.pending_rows().filter(|row| !changes.effects.before.contains_key(&row.id));
     let new: Vec<_> = new.map(|row| (row.id.clone(), value(row))).collect();
+    // Problems of a reading that is older than the writes; a session that found the change knows none.
+    let ranked = known.problems.ranked.as_ref().filter(|ranked| ranked.at_ms.is_some());
+    let titles = |ranked: &Arc<RankedProblems>| -> BTreeMap<String, String> {
+        ranked.problems.iter().map(|problem| (problem.id.clone(), problem.title.clone())).collect()
+    };
+    let titles = ranked.map(titles);
+    for (id, _) in new.iter().filter(|(_, value)| value.is_some()) {
+        let titles = titles.iter().cloned().map(|titles| (id.clone(), titles));
+        known.changes.effects.problems.extend(titles);
+    }
     known.changes.effects.before.extend(new);
 }
 
-/// Counts the pairs of the change whose confirmation or rollback is asked about, where they are not known for this snapshot.
+/// Counts the pairs of the change at the cursor of Changes, or whose confirmation or rollback is asked about, where they are not known for this snapshot.
 pub fn follow(state: &mut SessionState) -> Vec<Effect> {
     let Some((change, request)) = outdated_request(state) else { return Vec::new() };
     let count = PairCount { change, look: request.look.clone(), pairs: None };
@@ -40,10 +55,14 @@ pub fn follow(state: &mut SessionState) -> Vec<Effect> {
 }
 
 fn outdated_request(state: &SessionState) -> Option<(String, PairCountRequest)> {
-    let Some(Overlay::Dialogue(dialogue)) = &state.layer else { return None };
-    let (DialogueQuestion::Confirm { id } | DialogueQuestion::RollBack { id, .. }) = &dialogue.question
-    else {
-        return None;
+    let id = match &state.layer {
+        Some(Overlay::Dialogue(dialogue)) => match &dialogue.question {
+            DialogueQuestion::Confirm { id } | DialogueQuestion::RollBack { id, .. } => id,
+            _ => return None,
+        },
+        // Changes has the same figures beside the list.
+        _ if state.screen == ScreenId::Changes => &state.screens.changes.change()?.id,
+        _ => return None,
     };
     let changes = &state.known.changes;
     let row = changes.row(id).filter(|row| row.state == ChangePhase::Applied && row.pairs.is_some())?;

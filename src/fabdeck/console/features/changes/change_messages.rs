@@ -109,7 +109,8 @@ fn report_new_state(state: &mut SessionState, row: &ChangeRow) {
     if written || row.state == ChangePhase::Confirmed {
         state.known.problems.add_event(state.now_ms, Severity::Info, text.clone());
     }
-    state.log_message(severity, text);
+    // A warning about traffic does not cover what became of a change.
+    state.log_answer(severity, text);
     // What was written can be what an earlier change wrote.
     if written || row.state == ChangePhase::Confirmed {
         state.known.changes.comparing.schedule_now();

@@ -50,11 +50,17 @@ fn first_rows(known: &Model, row: &ChangeRow, room: DialogueRoom) -> Vec<Dialogu
     }
     let right = Some(("before the writes, and now".to_owned(), Role::Dim));
     rows.push(DialogueRow::Heading { title: "What became of it", right, ruled: true });
-    rows.extend(pair_figures(known, row, room));
-    rows.extend(watched_figures(known, row, room));
+    rows.extend(effect_rows(known, row, room));
     if let Some(words) = row.pairs.as_ref().and_then(|pairs| supposed_words(pairs, &row.failed)) {
         rows.extend(labelled_text("what if", words, room.width));
     }
+    rows
+}
+
+/// The figures before the writes of a change, and now.
+pub(super) fn effect_rows(known: &Model, row: &ChangeRow, room: DialogueRoom) -> Vec<DialogueRow> {
+    let mut rows = pair_figures(known, row, room);
+    rows.extend(watched_figures(known, row, room));
     rows
 }
 
@@ -65,6 +71,9 @@ fn last_rows(room: DialogueRoom) -> Vec<DialogueRow> {
     ];
     lines.into_iter().flat_map(|(label, text)| labelled_text(label, text, room.width)).collect()
 }
+
+/// A value that grew by a smaller factor is not worse: readings of the same traffic differ by as much.
+const NOISE_FACTOR: f64 = 1.05;
 
 /// A value before the writes and now. A value that is not known has the reason for that.
 struct EffectFigure {
@@ -79,9 +88,9 @@ struct EffectFigure {
 impl EffectFigure {
     fn rows(&self, room: DialogueRoom) -> Vec<DialogueRow> {
         let texts = [&self.before, &self.now].map(|value| value.map(self.text));
-        // Values that read alike are alike.
-        let is_worse =
-            self.before.is_ok_and(|before| self.now.is_ok_and(|now| now > before)) && texts[0] != texts[1];
+        // Values that read alike are alike, and less than a twentieth more is noise.
+        let is_worse = self.before.is_ok_and(|before| self.now.is_ok_and(|now| now > before * NOISE_FACTOR))
+            && texts[0] != texts[1];
         let sign = match (&self.before, &self.now) {
             (Ok(_), Ok(_)) if is_worse => DialogueSign::Warning,
             (Ok(_), Ok(_)) => DialogueSign::Well,
@@ -97,7 +106,7 @@ impl EffectFigure {
             piece(before, Role::Text),
             (", now ".to_owned(), Role::Dim),
             piece(now, if is_worse { Role::Warning } else { Role::Strong }),
-            (self.behind.clone(), Role::Dim),
+            (if self.now.is_ok() { self.behind.clone() } else { String::new() }, Role::Dim),
         ];
         labelled(sign, self.label, pieces, room.width)
     }
@@ -126,7 +135,8 @@ type ValueOf = fn(&FabricSums) -> Option<f64>;
 
 fn watched_figures(known: &Model, row: &ChangeRow, room: DialogueRoom) -> Vec<DialogueRow> {
     const NOT_WATCHED: &str = "not known (nothing was watched then)";
-    const NOT_READ: &str = "not known (no reading since)";
+    let is_read = known.watch.can_watch() && !known.watch.paused && known.watch.trouble.is_none();
+    let not_read = if is_read { "being read" } else { "not known (no reading since)" };
     let (before, now) = (known.changes.effects.values_before(&row.id), values_now(known, row));
     let value = |sums: Option<FabricSums>, of: ValueOf, why| match sums {
         Some(sums) => of(&sums).ok_or("not known"),
@@ -135,13 +145,80 @@ fn watched_figures(known: &Model, row: &ChangeRow, room: DialogueRoom) -> Vec<Di
     let figure = |label: &'static str, of: ValueOf, text: fn(f64) -> String| EffectFigure {
         label,
         before: value(before, of, NOT_WATCHED),
-        now: value(now, of, NOT_READ),
+        now: value(now, of, not_read),
         text,
         behind: String::new(),
     };
     let mut rows = figure("worst wait", |sums| sums.worst_wait, |wait| format!("{wait:.0} %")).rows(room);
     let errors = figure("errors", |sums| sums.errors_per_s, |errors| format!("{} /s", short_number(errors)));
     rows.extend(errors.rows(room));
+    rows.extend(traffic_rows(before, now, not_read, room));
+    rows.extend(problem_rows(known, row, now.is_some(), not_read, room));
+    rows
+}
+
+/// The traffic of all links; less of it is no defect of itself, but a sign of one.
+fn traffic_rows(
+    before: Option<FabricSums>,
+    now: Option<FabricSums>,
+    not_read: &'static str,
+    room: DialogueRoom,
+) -> Vec<DialogueRow> {
+    /// A fall below this share of the traffic before is pointed out.
+    const FALL_SHARE: f64 = 0.8;
+    let value = |sums: Option<FabricSums>| sums.and_then(|sums| sums.traffic_gbps);
+    let (before, now) = (value(before), value(now));
+    let has_fallen = before.zip(now).is_some_and(|(before, now)| now < before * FALL_SHARE);
+    let sign = match (before, now) {
+        (Some(_), Some(_)) if has_fallen => DialogueSign::Warning,
+        (Some(_), Some(_)) => DialogueSign::Well,
+        _ => DialogueSign::Unknown,
+    };
+    let text = |value: Option<f64>, why: &str| {
+        value.map_or_else(|| why.to_owned(), |gbps| format!("{} Gb/s", short_number(gbps)))
+    };
+    let role = if has_fallen { Role::Warning } else { Role::Strong };
+    let pieces: Vec<Piece> = vec![
+        ("before ".to_owned(), Role::Dim),
+        (text(before, "not known"), Role::Text),
+        (", now ".to_owned(), Role::Dim),
+        (text(now, not_read), if now.is_some() { role } else { Role::Dim }),
+    ];
+    labelled(sign, "traffic", pieces, room.width)
+}
+
+/// The problems that began with the change, and those that ended, by their titles.
+fn problem_rows(
+    known: &Model,
+    row: &ChangeRow,
+    is_read: bool,
+    not_read: &'static str,
+    room: DialogueRoom,
+) -> Vec<DialogueRow> {
+    /// Most problems with a row.
+    const MAX_NAMED: usize = 2;
+    let ranked = known.problems.ranked.as_ref().filter(|_| is_read);
+    let dim = |text: &str| vec![(text.to_owned(), Role::Dim)];
+    let Some(ranked) = ranked else {
+        return labelled(DialogueSign::Unknown, "problems", dim(not_read), room.width);
+    };
+    let Some(changes) = known.changes.effects.problem_changes(&row.id, ranked) else {
+        return labelled(DialogueSign::Unknown, "problems", dim("those of before are not known"), room.width);
+    };
+    if changes.new.is_empty() && changes.ended.is_empty() {
+        return labelled(DialogueSign::Well, "problems", dim("none began and none ended since"), room.width);
+    }
+    let mut rows = Vec::new();
+    let groups =
+        [(DialogueSign::Warning, "new", &changes.new), (DialogueSign::Well, "ended", &changes.ended)];
+    for (sign, word, titles) in groups {
+        for title in titles.iter().take(MAX_NAMED) {
+            rows.extend(labelled(sign, word, vec![(title.clone(), Role::Text)], room.width));
+        }
+        if let more @ 1.. = titles.len().saturating_sub(MAX_NAMED) {
+            rows.extend(labelled(sign, word, dim(&format!("and {more} more problems")), room.width));
+        }
+    }
     rows
 }
 

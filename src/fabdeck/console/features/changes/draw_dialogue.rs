@@ -95,7 +95,19 @@ fn paint_ground(canvas: &mut Canvas<'_>, pane: Rect, boxed: bool) {
 fn draw_row(canvas: &mut Canvas<'_>, line: Rect, margin: u16, dialogue: &Dialogue, row: &DialogueRow) {
     let at =
         Rect { x: line.x + margin.min(line.width), width: line.width.saturating_sub(2 * margin), ..line };
+    if let DialogueRow::Risk { at: which, taken, kind } = row {
+        let here = dialogue.focus() == DialogueFocus::Finding(*which);
+        return draw_risk(canvas, at, here, *taken, kind);
+    }
+    draw_plain_row(canvas, line, margin, row);
+}
+
+/// Draws a row that has no focus.
+pub(super) fn draw_plain_row(canvas: &mut Canvas<'_>, line: Rect, margin: u16, row: &DialogueRow) {
+    let at =
+        Rect { x: line.x + margin.min(line.width), width: line.width.saturating_sub(2 * margin), ..line };
     match row {
+        DialogueRow::Risk { .. } => {}
         // Charts are drawn over all of their rows at once.
         DialogueRow::Blank | DialogueRow::Charts { .. } => {}
         DialogueRow::Heading { title, right, ruled } => {
@@ -127,10 +139,6 @@ fn draw_row(canvas: &mut Canvas<'_>, line: Rect, margin: u16, dialogue: &Dialogu
             let x = LABEL_WIDTH as u16 + 2;
             draw_plain_gauge(canvas, at, (x, 0), GAUGE, *share, *role);
             canvas.draw_text(at, x + GAUGE + 2, 0, text, *role);
-        }
-        DialogueRow::Risk { at: which, taken, kind } => {
-            let here = dialogue.focus() == DialogueFocus::Finding(*which);
-            draw_risk(canvas, at, here, *taken, kind);
         }
         DialogueRow::Loop { channels, upper } => {
             let at = Rect { x: at.x + CHECKBOX_WIDTH as u16, width: at.width.saturating_sub(4), ..at };

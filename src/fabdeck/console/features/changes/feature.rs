@@ -1,6 +1,6 @@
 //! The actions of Changes.
 
-use super::{apply_actions, change_actions, change_effect, change_requests};
+use super::{apply_actions, change_actions, change_effect, change_requests, draw_course};
 use crate::console::features::feature::Feature;
 use crate::console::model::action::{ActionGroup, ActionSection, new};
 
@@ -54,5 +54,6 @@ pub const FEATURE: Feature = Feature {
     tick: change_requests::tick,
     follow: change_effect::follow,
     next_wake_ms: change_requests::next_wake_ms,
+    draw: draw_course::draw,
     ..Feature::NEW
 };

@@ -1,12 +1,15 @@
 //! The screen Changes: all changes of the fabric with their results, the last one first. The operator decides
 //! about pending changes here.
 
+use super::changes_panes::{MIN_SUMMARY_HEIGHT, changes_panes, has_room};
 use super::detail::change_detail;
 use crate::catalogue::field::Listing;
 use crate::catalogue::summary::count_words;
 use crate::console::features::screen::{EnterResult, Screen};
 use crate::console::model::detail_page::DetailPage;
 use crate::console::model::fabric_model::Model;
+use crate::console::model::layout::{Areas, Size};
+use crate::console::model::panes::PanePlan;
 use crate::console::model::table::Table;
 use crate::operations::changes::change_row::ChangeRow;
 use crate::operations::changes::rows::CHANGES;
@@ -22,6 +25,25 @@ impl ChangesScreen {
     /// The change at the cursor.
     pub fn change(&self) -> Option<&ChangeRow> {
         self.rows.get(self.table.row()?)
+    }
+
+    /// Whether no change was made here at all.
+    pub(super) fn has_no_change(&self) -> bool {
+        self.rows.is_empty() && self.table.filter.is_empty()
+    }
+
+    pub(super) fn empty_words(&self) -> String {
+        self.empty.clone()
+    }
+
+    /// Rows below the list that stand for the panes of a larger screen.
+    pub(super) fn summary_rows(&self, size: Size) -> u16 {
+        let areas = Areas::new(size, false);
+        let middle = areas.middle.height;
+        match self.change().is_some() && !has_room(&areas) && middle >= MIN_SUMMARY_HEIGHT {
+            true => middle / 2,
+            false => 0,
+        }
     }
 
     /// Moves the cursor to the newest change, where it stays when a newer one comes.
@@ -47,6 +69,17 @@ impl Screen for ChangesScreen {
 
     fn listing<'s>(&'s self, known: &'s Model) -> Option<Box<dyn Listing + 's>> {
         Some(Box::new(CHANGES.rows_in(known.changes.clock(), &self.rows).when_empty(&self.empty)))
+    }
+
+    fn rows_below(&self, _: &Model, size: Size) -> u16 {
+        self.summary_rows(size)
+    }
+
+    fn panes(&self, areas: &Areas) -> PanePlan {
+        match self.change() {
+            Some(_) => changes_panes(areas, self.rows.len()),
+            None => areas.list_and_details().into(),
+        }
     }
 
     fn row_page(&self, row: usize, known: &Model) -> Option<DetailPage> {

@@ -12,7 +12,7 @@
 use ratatui::layout::Rect;
 
 use super::card_text::OwnedRun;
-use super::health_layout::HealthLayout;
+use super::health_layout::{CARD_ROWS, HealthLayout};
 use super::pane_frame::{draw_frame, draw_runs};
 use crate::console::drawing::canvas::{Canvas, truncate_text};
 use crate::console::drawing::theme::Role;
@@ -38,6 +38,11 @@ pub fn draw(canvas: &mut Canvas<'_>, layout: &HealthLayout, state: &SessionState
     let body = Rect { x: inside.x + 1, width: inside.width.saturating_sub(1), ..inside };
     let x = canvas.draw_text(body, 1, 0, canvas.signs.preview, Role::Preview);
     canvas.draw_text(body, x + 1, 0, &row.begun_words(), Role::Strong);
+    if inside.height < CARD_ROWS {
+        canvas.draw_text(body, 1, 1, "next", Role::Label);
+        draw_runs(canvas, body, (TEXT, 1), &decision_runs(state, row));
+        return;
+    }
     for (y, label) in [(1, "no path"), (2, "then"), (3, "next")] {
         canvas.draw_text(body, 1, y, label, Role::Label);
     }

@@ -26,6 +26,8 @@ const WATCH: &str = "watch";
 /// Rows of a card, and in the next constant with the empty row below it.
 pub const CARD_ROWS: u16 = 4;
 const CARD_STEP: u16 = CARD_ROWS + 1;
+/// Rows of a pending change on a narrow screen: what it is, and the keys.
+const SHORT_CHANGE_ROWS: u16 = 2;
 /// Rows of a job in its list, with the empty one below it.
 pub const JOB_ROWS: u16 = 3;
 
@@ -61,6 +63,8 @@ pub struct HealthLayout {
     pub boxed: bool,
     /// Whether problems have a row each.
     pub is_compact: bool,
+    /// Whether cards stand close, for a narrow screen has a change above them.
+    pub is_dense: bool,
 }
 
 /// What of Health depends on the fabric: whether a change is pending, and whether its map is drawn as lines.
@@ -137,31 +141,45 @@ impl HealthLayout {
             watch,
             boxed,
             is_compact: all.width < MIN_WIDTH || all.height < MIN_HEIGHT,
+            is_dense: false,
         }
     }
 
     /// The layout with a card for the pending change, where there is one and the card of a problem fits below it.
     pub fn with_change(self, has_change: bool) -> Self {
         let borders = if self.boxed { 2 } else { 1 };
-        let rows = CARD_ROWS + borders;
+        let rows = borders + if self.boxed { CARD_ROWS } else { SHORT_CHANGE_ROWS };
         if !has_change || self.is_compact || self.problems.height < rows + CARD_ROWS + borders {
             return self;
         }
         let (change, problems) = self.problems.split_rows(rows);
-        Self { change, problems, ..self }
+        Self { change, problems, is_dense: !self.boxed, ..self }
     }
 
     /// Number of cards in sight.
     pub fn cards_in_sight(&self) -> usize {
         let height = self.problems.inside(self.boxed).height;
-        let cards = if self.is_compact { height } else { (height + 1) / CARD_STEP };
+        let cards = (height + self.card_step() - self.card_height()) / self.card_step();
         usize::from(cards).max(1)
     }
 
     /// The first row of a card in the inside of its pane, by its place among those in sight.
     pub fn card_row(&self, place: usize) -> u16 {
-        let step = if self.is_compact { 1 } else { CARD_STEP };
-        u16::try_from(place).unwrap_or(u16::MAX).saturating_mul(step)
+        u16::try_from(place).unwrap_or(u16::MAX).saturating_mul(self.card_step())
+    }
+
+    /// Rows of a card.
+    fn card_height(&self) -> u16 {
+        if self.is_compact { 1 } else { CARD_ROWS }
+    }
+
+    /// Rows from a card to the next one.
+    fn card_step(&self) -> u16 {
+        match (self.is_compact, self.is_dense) {
+            (true, _) => 1,
+            (false, true) => CARD_ROWS,
+            (false, false) => CARD_STEP,
+        }
     }
 }
 
@@ -213,8 +231,14 @@ mod tests {
                 assert_eq!(layout.cards_in_sight(), 3, "{width}x{height}");
                 let with_change =
                     HealthLayout::new(&placed(width, height, status, true, true)).with_change(true);
-                assert_eq!(with_change.change.inside(layout.boxed).height, CARD_ROWS, "{width}x{height}");
-                assert_eq!(with_change.cards_in_sight(), 2, "{width}x{height}");
+                // A narrow screen keeps its three cards, unless a message has one of their rows.
+                let (rows, cards) = match (width, status) {
+                    (80, false) => (SHORT_CHANGE_ROWS, 3),
+                    (80, true) => (SHORT_CHANGE_ROWS, 2),
+                    _ => (CARD_ROWS, 2),
+                };
+                assert_eq!(with_change.change.inside(layout.boxed).height, rows, "{width}x{height}");
+                assert_eq!(with_change.cards_in_sight(), cards, "{width}x{height}");
                 let rows = |layout: &HealthLayout| {
                     layout.change.height + layout.problems.height + layout.jobs.height
                 };

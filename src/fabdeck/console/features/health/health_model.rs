@@ -314,9 +314,18 @@ impl HealthModel {
         let is_comparable =
             |before: &RankingRequest| before.reading.is_some() && before.certificate.is_some();
         let since = ranked.at_ms.filter(|_| self.of.as_ref().is_some_and(is_comparable));
-        let seen = |id: &String| self.first_seen.get(id).copied().unwrap_or(since);
-        self.first_seen =
+        let mut before = std::mem::take(&mut self.first_seen);
+        let seen = |id: &String| before.get(id).copied().unwrap_or(since);
+        let now: BTreeMap<_, _> =
             ranked.problems.iter().map(|problem| (problem.id.clone(), seen(&problem.id))).collect();
+        // A ranking that lacks a reading, as after the fabric is read again, does not end a problem.
+        self.first_seen = match is_comparable(&of) {
+            true => now,
+            false => {
+                before.extend(now);
+                before
+            }
+        };
         (self.ranked, self.of) = (Some(Arc::new(ranked)), Some(of));
     }
 }

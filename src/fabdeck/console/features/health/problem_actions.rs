@@ -54,6 +54,12 @@ pub fn fix_preview(problem: &FabricProblem) -> Option<FixPreview> {
             | ProblemKind::DegradedLink,
             [link @ ElementId::Link(_)],
         ) if problem.hits.paths != Some(0) => Some(FixPreview::Without(*link)),
+        // Of a switch, the step is to route around it; of a host, there is nothing to route.
+        (ProblemKind::SilentNode | ProblemKind::DeviceHealth, [node @ ElementId::Node(_)])
+            if problem.next.command.contains(" whatif --fail ") =>
+        {
+            Some(FixPreview::Without(*node))
+        }
         _ => None,
     }
 }

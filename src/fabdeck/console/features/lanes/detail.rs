@@ -32,9 +32,11 @@ pub(crate) fn flow_detail(screen: &LanesScreen, row: usize, known: &Model) -> Op
         pairs.push(("follows", follows_words(flow.flow.follows).to_owned()));
         pairs.extend(host_effect(screen, row, known).map(|effect| ("its wait", effect)));
     }
+    // The lines below have the adapters of both.
+    let short = |name: &str| name.split(' ').next().unwrap_or_default().to_owned();
     let title = match flow {
-        Some(flow) => format!("From {} to {}", flow.flow.host.name, spot.port.name),
-        None => format!("To {}", spot.port.name),
+        Some(flow) => format!("From {} to {}", short(&flow.flow.host.name), short(&spot.port.name)),
+        None => format!("To {}", short(&spot.port.name)),
     };
     Some(DetailPage { title, pairs, ports: Vec::new() })
 }

@@ -83,7 +83,11 @@ impl MoveBaseline {
 fn longest_first<'h>(held: impl Iterator<Item = &'h CongestedAdapter>) -> Vec<PortId> {
     let mut held: Vec<_> = held.map(|held| held.at).collect();
     held.sort_by(|a, b| b.congestion.total_cmp(&a.congestion).then(a.port.cmp(&b.port)));
-    held.into_iter().map(|at| at.port).collect()
+    let mut ports: Vec<PortId> = held.into_iter().map(|at| at.port).collect();
+    // With several hot-spots, one host can wait for more than one.
+    let mut seen = std::collections::BTreeSet::new();
+    ports.retain(|port| seen.insert(*port));
+    ports
 }
 
 /// `before 87 %, now 3 %`. A wait that is not known is not zero.

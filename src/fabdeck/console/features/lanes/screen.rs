@@ -3,11 +3,14 @@
 
 use super::detail::lane_detail;
 use super::lane_lines::lanes_head;
+use super::lane_panes::{lane_panes, rows_below};
 use crate::catalogue::field::Listing;
 use crate::catalogue::snapshot::Snapshot;
 use crate::console::features::screen::{EnterResult, Screen};
 use crate::console::model::detail_page::DetailPage;
 use crate::console::model::fabric_model::Model;
+use crate::console::model::layout::{Areas, Size};
+use crate::console::model::panes::PanePlan;
 use crate::console::model::table::Table;
 use crate::operations::lanes::rows::{
     FLOWS, FlowRow, LANE_TABLES, LaneContext, flow_at, flow_rows, table_rows,
@@ -104,6 +107,14 @@ impl Screen for LanesScreen {
         lanes_head(known).len() as u16
     }
 
+    fn rows_below(&self, _: &Model, size: Size) -> u16 {
+        rows_below(&Areas::new(size, false))
+    }
+
+    fn panes(&self, areas: &Areas) -> PanePlan {
+        lane_panes(areas)
+    }
+
     fn element(&self, row: usize, known: &Model) -> Option<ElementId> {
         let (_, look) = self.state.as_ref()?;
         let port = match self.view {
@@ -118,10 +129,17 @@ impl Screen for LanesScreen {
     }
 
     fn row_key(&self, row: usize, known: &Model) -> Option<String> {
-        let title = lane_detail(self, row, known)?.title;
         match self.view {
-            LaneView::Flows => Some(title),
-            LaneView::Tables => Some(format!("{title} {}", self.table_at(row)?.table)),
+            // Titles leave the adapters of hosts out, so two of one host have the same.
+            LaneView::Flows => {
+                let (spot, flow) = self.flow_at(row)?;
+                let from = flow.map_or("", |flow| flow.flow.host.name.as_str());
+                Some(format!("{from} to {}", spot.port.name))
+            }
+            LaneView::Tables => {
+                let title = lane_detail(self, row, known)?.title;
+                Some(format!("{title} {}", self.table_at(row)?.table))
+            }
         }
     }
 

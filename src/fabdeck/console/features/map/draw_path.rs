@@ -3,14 +3,16 @@
 use ratatui::layout::Rect;
 
 use super::draw_map::switch_symbol;
-use super::figures::{MapFigures, MapQuantity, step_role};
+use super::figures::{MapFigures, MapQuantity, port_figures, step_role};
 use super::lit_path::{LitHop, LitPath};
 use crate::catalogue::snapshot::Snapshot;
 use crate::console::drawing::canvas::{Canvas, width};
 use crate::console::drawing::gauge::{draw_gauge, step_symbol};
-use crate::console::drawing::pane::{PaneHead, draw_pane};
+use crate::console::drawing::pane::{PaneHead, draw_pane, draw_rule};
 use crate::console::drawing::theme::Role;
 use crate::console::model::state::SessionState;
+use crate::operations::check::certificate_text::wrap_text;
+use crate::operations::health::problem::{FabricProblem, ProblemKind};
 use fabdeck_fabric::ElementId;
 use fabdeck_fabric::observe::digits_in_groups;
 
@@ -21,8 +23,7 @@ const GAUGE_WIDTH: u16 = 9;
 
 /// The figures of the port by which the path leaves a node.
 fn hop_figures(state: &SessionState, hop: &LitHop) -> Option<MapFigures> {
-    let row = state.known.watch.reading.as_ref()?.port_row_of(ElementId::Port(hop.port?))?;
-    Some(MapFigures::of_port(row))
+    port_figures(&state.known, hop.port?)
 }
 
 /// The name of a hop: a switch with the port by which the path leaves it, or a host.
@@ -36,10 +37,34 @@ fn hop_name(look: &Snapshot, hop: &LitHop) -> String {
     }
 }
 
-/// Rows that the pane of a path needs.
-pub fn pane_rows(path: &LitPath) -> u16 {
+/// Rows that the pane of a path needs, beside a map of this height.
+pub fn pane_rows(path: &LitPath, height: u16) -> u16 {
     let hops = u16::try_from(path.hops.len()).unwrap_or(u16::MAX / 4);
-    hops.saturating_mul(HOP_ROWS) + 2
+    let has_reason = height >= REASON_MIN_HEIGHT && !path.role.is_empty();
+    hops.saturating_mul(HOP_ROWS) + 2 + if has_reason { REASON_ROWS } else { 0 }
+}
+
+/// Rows of the reason why the host of a path waits, with their rule.
+const REASON_ROWS: u16 = 5;
+/// Least height of a map with that reason: the element at the cursor comes first.
+const REASON_MIN_HEIGHT: u16 = 50;
+
+/// Draws why the first host of a lit path waits: the hot-spot that it ends at, and the cause of that.
+fn draw_reason(canvas: &mut Canvas<'_>, area: Rect, y: u16, state: &SessionState, path: &LitPath) {
+    let ranked = state.known.problems.ranked.as_ref();
+    let last = path.hops.iter().rev().find_map(|hop| hop.port);
+    let is_its = |problem: &&FabricProblem| {
+        let ends = problem.elements.iter().any(|what| last.map(ElementId::Port) == Some(*what));
+        problem.kind == ProblemKind::HotSpot && ends
+    };
+    let problem = ranked.and_then(|ranked| ranked.problems.iter().find(is_its));
+    let Some(problem) = problem.filter(|_| y + 2 < area.height && !path.role.is_empty()) else { return };
+    let y = draw_rule(canvas, area, y, "Why it waits");
+    let text = format!("{}. {}", problem.title, problem.cause.text);
+    let column = Rect { x: area.x + 1, width: area.width.saturating_sub(2), ..area };
+    for (y, line) in (y..area.height).zip(wrap_text(&text, column.width.into())) {
+        canvas.draw_text(column, 0, y, &line, Role::Text);
+    }
 }
 
 /// Draws the pane with the hops of a path; what has no room is counted.
@@ -52,6 +77,12 @@ pub fn draw_pane_of(canvas: &mut Canvas<'_>, area: Rect, state: &SessionState, p
     let half = inside.width / 2;
     canvas.draw_text(inside, 6, 0, "wait", Role::Label);
     canvas.draw_text(inside, half + 2, 0, "load", Role::Label);
+    let reason = if path.role.is_empty() { 0 } else { REASON_ROWS };
+    // The hops come first where the pane is low.
+    let whole = 1 + HOP_ROWS * u16::try_from(path.hops.len()).unwrap_or(u16::MAX / HOP_ROWS - 1);
+    if whole.saturating_add(reason) <= inside.height + 1 {
+        draw_reason(canvas, inside, whole.saturating_sub(1), state, path);
+    }
     let room = usize::from(inside.height.saturating_sub(1) / HOP_ROWS);
     let shown = match path.hops.len() > room + usize::from(inside.height.is_multiple_of(2)) {
         true => room.saturating_sub(1),

@@ -330,7 +330,7 @@ impl Screen for MapScreen {
                 PaneTree::rows("group", height / 2, [PaneTree::Pane(BUNDLE), PaneTree::Pane(GROUP)])
             }
             Some(path) => {
-                let rows = pane_rows(path).min(height.saturating_sub(DETAILS_MIN_HEIGHT));
+                let rows = pane_rows(path, height).min(height.saturating_sub(DETAILS_MIN_HEIGHT));
                 PaneTree::rows("path", rows, [PaneTree::Pane(PATH), details])
             }
             None => details,

@@ -18,7 +18,7 @@ pub const FEATURE: Feature = Feature {
             .with_precondition(report_file::can_report)
             .writes_file(),
             new("svg", &[], "Write the screen as an SVG picture", screen_files::save_picture)
-                .with_argument("FILE")
+                .with_argument("[FILE]")
                 .writes_file(),
             new(
                 "cast",

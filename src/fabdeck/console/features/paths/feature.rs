@@ -33,6 +33,11 @@ pub const FEATURE: Feature = Feature {
                 .on_screen(ScreenId::Paths),
         ],
     }],
+    follow: |state| {
+        let areas = state.areas();
+        state.screens.paths.set_areas(&areas);
+        Vec::new()
+    },
     draw: draw::draw,
     ..Feature::NEW
 };

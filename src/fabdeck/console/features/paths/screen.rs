@@ -1,16 +1,24 @@
 //! The screen Paths: the hops between two ports, under the tables in force or under a proposal; or the
 //! destinations over a cable.
 
+use super::pair_facts::{PairFacts, ProposedPath, proposed_paths};
+use super::pair_words::failed_element;
+use super::path_panes::{HEAD_ROWS, LINE_ROWS, SHORT_LINE_ROWS, SUMMARY_ROWS, has_room, path_panes};
 use crate::catalogue::field::Listing;
 use crate::catalogue::views::link_users::{LinkUser, link_user_rows, link_users};
 use crate::console::features::screen::{EnterResult, Screen};
 use crate::console::model::fabric_model::Model;
+use crate::console::model::layout::{Areas, Size};
 use crate::console::model::line_words::rephrase_for_console;
+use crate::console::model::panes::PanePlan;
 use crate::console::model::prompt::Purpose;
 use crate::console::model::table::Table;
 use crate::operations::trace::path_trace::{LidChoice, Trace, parse_endpoint};
 use fabdeck_fabric::{ElementId, LinkId};
 use fabdeck_routing::{ENGINES, Engine, NAMED_ENGINES};
+
+/// Least height of the middle with the path as a line, and with rows below the hops.
+const MIN_SUMMARY_HEIGHT: u16 = 18;
 
 #[derive(Debug, Default)]
 pub struct PathsScreen {
@@ -27,6 +35,11 @@ pub struct PathsScreen {
     pub users: Option<LinkId>,
     user_rows: Vec<LinkUser>,
     table: Table,
+    /// What the pair has besides its path, and its paths under the proposals.
+    pair: Option<PairFacts>,
+    pub(super) proposed: Vec<ProposedPath>,
+    /// Rows of the path as a line; a low screen has none.
+    line_rows: u16,
 }
 
 impl PathsScreen {
@@ -92,14 +105,36 @@ impl PathsScreen {
 
     /// The first marked element on the path.
     pub fn first_failed_element(&self, known: &Model) -> Option<String> {
-        let (trace, look) = (self.trace.as_ref()?, known.look.as_deref()?);
-        let fabric = look.fabric();
-        let mut along = trace.hops.iter().flat_map(|hop| {
-            let port = hop.egress.and_then(|number| fabric.port_of(hop.node, number));
-            let link = port.and_then(|port| fabric.port(port).link);
-            [Some(ElementId::Node(hop.node)), link.map(ElementId::Link)].into_iter().flatten()
-        });
-        along.find_map(|what| known.mark_of(what)).and_then(|mark| known.element(mark))
+        failed_element(self.trace.as_ref()?, known)
+    }
+
+    /// What the pair has besides its path.
+    pub(super) fn facts(&self) -> Option<&PairFacts> {
+        self.pair.as_ref()
+    }
+
+    /// Whether no path was asked for.
+    pub(super) fn is_without_ends(&self) -> bool {
+        self.users.is_none() && self.from.is_none() && self.to.is_none()
+    }
+
+    /// Takes the size of the screen into account.
+    pub(super) fn set_areas(&mut self, areas: &Areas) {
+        self.line_rows = match areas.middle.height {
+            _ if has_room(areas) => LINE_ROWS + 1,
+            height if height >= MIN_SUMMARY_HEIGHT => SHORT_LINE_ROWS,
+            _ => 0,
+        };
+    }
+
+    /// Rows below the hops that stand for the panes of a larger screen.
+    pub(super) fn summary_rows(&self, size: Size) -> u16 {
+        let areas = Areas::new(size, false);
+        let has_pair = self.users.is_none() && self.trace.is_some();
+        match has_pair && !has_room(&areas) && areas.middle.height >= MIN_SUMMARY_HEIGHT {
+            true => SUMMARY_ROWS,
+            false => 0,
+        }
     }
 
     fn trace_path(&mut self, known: &Model) {
@@ -111,6 +146,10 @@ impl PathsScreen {
         if let (Some(trace), Some(look)) = (&self.trace, &known.look) {
             self.table.refresh(&*trace.listing(look));
         }
+        let before = self.pair.take();
+        let Some(trace) = &self.trace else { return self.proposed.clear() };
+        self.pair = PairFacts::refreshed(before, known, trace, self.under);
+        self.proposed = proposed_paths(&self.proposed, known, trace);
     }
 
     fn compute_trace(&self, known: &Model) -> Result<Option<Trace>, String> {
@@ -166,9 +205,21 @@ impl Screen for PathsScreen {
         }
     }
 
-    /// Rows for both ends and the verdict.
+    /// Rows for both ends and the verdict, and for the path as a line.
     fn rows_above(&self, _: &Model) -> u16 {
-        4
+        let has_line = self.users.is_none() && self.trace.is_some();
+        HEAD_ROWS + if has_line { self.line_rows } else { 0 }
+    }
+
+    fn rows_below(&self, _: &Model, size: Size) -> u16 {
+        self.summary_rows(size)
+    }
+
+    fn panes(&self, areas: &Areas) -> PanePlan {
+        match &self.trace {
+            Some(trace) if self.users.is_none() => path_panes(areas, trace.hops.len()),
+            _ => areas.list_and_details().into(),
+        }
     }
 
     fn element(&self, row: usize, known: &Model) -> Option<ElementId> {

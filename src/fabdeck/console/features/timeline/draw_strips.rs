@@ -158,7 +158,36 @@ impl StripRows<'_> {
         let x = canvas.draw_text(self.area, 0, self.y, &text, role);
         let words = format!("one column is {}", column_words(self.window, self.plot.width));
         canvas.draw_right_aligned(self.area, x + 2, self.y, &words, Role::Dim);
+        self.draw_latest(canvas, x + 4, self.area.width.saturating_sub(width(&words) + 2));
         self.y += 1;
+    }
+
+    /// The values of the last reading, beside which the strips have those at the cursor; what has no room is left out.
+    fn draw_latest(&self, canvas: &mut Canvas<'_>, from: u16, to: u16) {
+        let known = &self.state.known;
+        let last = latest_ms(known);
+        let is_elsewhere = cursor_ms(known).is_some_and(|at_ms| at_ms != last);
+        let sums = chart_history(known).sums_at(last).map(|(.., sums)| sums);
+        let Some(sums) = sums.filter(|_| is_elsewhere) else { return };
+        let word = if ends_now(known, self.window) || known.watch.can_watch() { "now" } else { "at the end" };
+        let mut runs = vec![(format!("{word}:"), Role::Key)];
+        let mut used = width(&runs[0].0);
+        for quantity in StripQuantity::FABRIC {
+            let Some(value) = quantity.value(&sums) else { continue };
+            let text = format!("  {} {}", quantity.label(), value_words(quantity, value));
+            used += width(&text);
+            if from + used > to {
+                break;
+            }
+            runs.push((text, value_role(quantity, value)));
+        }
+        if runs.len() < 2 {
+            return;
+        }
+        let mut x = from;
+        for (text, role) in runs {
+            x = canvas.draw_text(self.area, x, self.y, &text, role);
+        }
     }
 
     fn draw_axis(&mut self, canvas: &mut Canvas<'_>) {

@@ -84,7 +84,7 @@ impl TimelineScreen {
         }
     }
 
-    /// Moves the list with the cursor of time: to the last event up to it.
+    /// Moves the list with the cursor of time: to the worst event of its moment, or else to the last event up to it.
     fn follow_time_cursor(&mut self, place: u64) {
         if self.place.replace(place) == Some(place) {
             return;
@@ -96,8 +96,13 @@ impl TimelineScreen {
         // Several events may belong to the moment: the cursor stays on the one from which the operator came.
         if self.event().is_none_or(|row| row.place != usize::try_from(place).ok() || row.place.is_none()) {
             let rows = self.table.selection.rows.iter();
-            let last = rows.filter(|row| is_up_to(&self.rows[**row])).count();
-            self.table.move_to(last.saturating_sub(1));
+            let of_moment = rows
+                .clone()
+                .enumerate()
+                .filter(|(_, row)| self.rows[**row].place.is_some_and(|own| own as u64 == place));
+            let worst = of_moment.min_by_key(|(at, row)| (self.rows[**row].kind, *at)).map(|(at, _)| at);
+            let last = rows.filter(|row| is_up_to(&self.rows[**row])).count().saturating_sub(1);
+            self.table.move_to(worst.unwrap_or(last));
         }
         self.led = self.event().cloned();
     }

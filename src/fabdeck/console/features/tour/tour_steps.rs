@@ -1,12 +1,14 @@
 //! The steps of the tour.
 
 use crate::catalogue::severity::Severity;
-use crate::console::features::screens::ScreenId;
+use crate::console::features::screens::{ScreenId, move_cursor_to};
 use crate::console::model::effect::Effect;
 use crate::console::model::fabric_model::ProposalState;
 use crate::console::model::keymap::Keymap;
 use crate::console::model::overlay::Overlay;
 use crate::console::model::state::SessionState;
+use crate::operations::health::problem::ProblemKind;
+use fabdeck_fabric::ElementId;
 
 /// A step of the tour.
 #[derive(Clone, Copy, Debug)]
@@ -54,7 +56,7 @@ pub const TOUR_STEPS: [TourStep; 10] = [
     TourStep {
         title: "A cable that wears out",
         text: "Links has every cable. {filter} narrows the list (errors>0), {sort} sorts it by the next column. In sim:demo a \
-               cable of rack2-leaf counts errors, and after 75 s it runs at 1x. {enter} opens the page of a cable: both \
+               cable of rack2-leaf counts errors, and after 75 s it runs at 1x: the cursor is on it. {enter} opens the page of a cable: both \
                ends and every counter.",
         screen: None,
         about: ScreenId::Links,
@@ -185,11 +187,29 @@ fn show_step(state: &mut SessionState, step: usize) {
     if step == CABLE_STEP {
         // A page that is open already would hide the list that the step is about.
         state.screens.links.page = None;
+        show_worst_cable(state);
     }
     if let Some(screen) = shown.screen {
         (state.layer, state.screen, state.came_from) = (None, screen, None);
     }
     (state.tour.step, state.tour.done_before) = (Some(step), (shown.is_done)(state));
+}
+
+/// Puts the cursor of Links on the cable of the first problem that has one: that is the one the step is about.
+fn show_worst_cable(state: &mut SessionState) {
+    let ranked = state.known.problems.ranked.as_ref();
+    let cables = ranked.into_iter().flat_map(|ranked| &ranked.problems).filter_map(|problem| {
+        match (problem.kind, problem.elements.as_slice()) {
+            (ProblemKind::LinkErrors | ProblemKind::DegradedLink, [link @ ElementId::Link(_)]) => {
+                Some((problem.kind != ProblemKind::LinkErrors, *link))
+            }
+            _ => None,
+        }
+    });
+    // A cable that has errors or goes down comes before one that always ran below its rate.
+    if let Some((_, link)) = cables.min_by_key(|(is_steady, _)| *is_steady) {
+        move_cursor_to(&mut state.screens.links, link, &state.known);
+    }
 }
 
 /// Goes on when a step is done.

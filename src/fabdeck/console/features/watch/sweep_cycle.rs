@@ -142,7 +142,7 @@ pub fn tick(state: &mut SessionState) -> Vec<Effect> {
         return Vec::new();
     }
     let watch = &mut state.known.watch;
-    let interval = Duration::from_millis(watch.settings.interval_ms);
+    let interval = Duration::from_millis(watch.next_interval_ms());
     // On a simulator, waiting takes no real time; this request makes its time pass.
     let not_before = watch.last_began.map_or(Duration::ZERO, |began| began + interval);
     let (task, effect) = state.begin_quiet("reading counters", SweepTask { not_before });
@@ -157,7 +157,7 @@ pub fn receive_sweep(state: &mut SessionState, result: Result<SweepResult, Strin
     let begun_ms = watch.running.take().map_or(now, |under| under.begun_ms);
     let took = now.saturating_sub(begun_ms);
     // A slow sweep is followed by a pause of the same length, to limit the load on the fabric.
-    watch.due_ms = now + watch.settings.interval_ms.saturating_sub(took).max(took);
+    watch.due_ms = now + watch.next_interval_ms().saturating_sub(took).max(took);
     let mut effects = result.as_ref().map_or_else(|_| Vec::new(), |swept| apply_fabric_change(state, swept));
     let watch = &mut state.known.watch;
     let silent = |sweep: &Sweep| sweep.samples.is_empty() && sweep.ports > 0;
@@ -336,8 +336,8 @@ pub fn is_judging(state: &SessionState) -> bool {
     state.known.watch.judging.is_some()
 }
 
-/// Restarts the watch for a new snapshot, which may have other ports and counters. The history, the verdict,
-/// the recording and its bookmarks stay.
+/// Restarts the watch for a new snapshot, which may have other ports and counters. The history, the verdict, the sweep from
+/// which errors count, the recording and its bookmarks stay.
 pub fn restart_after_snapshot(state: &mut SessionState, before: Option<Arc<Snapshot>>) -> Vec<Effect> {
     let mut effects = cancel_work(state);
     effects.extend(frame_requests::cancel_requests(state));
@@ -356,13 +356,16 @@ pub fn restart_after_snapshot(state: &mut SessionState, before: Option<Arc<Snaps
     let paused = state.known.playback.take();
     paused.iter().for_each(|paused| paused_watch::restore_bookmarks(state, paused));
     // During a pause, the paused watch is the one that continues.
-    let (before, earlier, totals) = match paused_watch::watch_at_pause(paused.as_ref()) {
+    let (before, earlier, totals, baseline) = match paused_watch::watch_at_pause(paused.as_ref()) {
         Some((look, watch)) => {
-            (Some(look.clone()), (watch.history.clone(), watch.reading.clone()), watch.totals.clone())
+            let earlier = (watch.history.clone(), watch.reading.clone());
+            (Some(look.clone()), earlier, watch.totals.clone(), watch.baseline.clone())
         }
-        None => (before, (earlier.history, earlier.reading), earlier.totals),
+        None => (before, (earlier.history, earlier.reading), earlier.totals, earlier.baseline),
     };
-    state.known.watch.totals = totals;
+    // Sweeps know ports by GUID, and the clock of the source goes on, so errors still count from the same sweep.
+    (state.known.watch.totals, state.known.watch.baseline) = (totals, baseline);
+    state.known.watch.resumed = swept && live == Some(true);
     carry_over(state, before.as_deref(), earlier.0, earlier.1);
     if swept && live == Some(true) {
         effects.extend(operator_log::log_reload(state, paused.is_some()));

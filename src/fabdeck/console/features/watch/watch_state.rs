@@ -15,6 +15,9 @@ use crate::operations::watch::watch_verdict::WatchVerdict;
 use fabdeck_fabric::counters::{FlowHistory, Thresholds};
 use fabdeck_fabric::observe::Sweep;
 
+/// The interval of the first verdict after the fabric was read again, unless the watch has a shorter one.
+const SOON_MS: u64 = 2000;
+
 /// The settings of the watch in the configuration.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -75,11 +78,13 @@ pub struct WatchState {
     pub alone: Option<NoBaseline>,
     pub(super) running: Option<RunningSweep>,
     pub(super) judging: Option<TaskId>,
+    /// Whether the fabric was read again in the course of a watch: the first verdict then comes soon.
+    pub(super) resumed: bool,
     /// Time of the next sweep.
     pub(super) due_ms: u64,
     /// Reason why the last sweep failed.
     pub trouble: Option<String>,
-    pub(in crate::console) baseline: ErrorBaseline,
+    pub baseline: ErrorBaseline,
     pub(in crate::console) judged: Option<JudgedSweeps>,
     /// Whether the sweeps are judged again, so that changes are not reported twice.
     pub(super) again: bool,
@@ -109,6 +114,19 @@ impl WatchState {
     /// Whether the verdict belongs to an earlier snapshot; a new verdict needs two sweeps.
     pub fn has_earlier_verdict(&self) -> bool {
         self.reading.is_some() && self.sweeps < 2 && !self.recorded
+    }
+
+    /// Whether the first verdict on a snapshot that replaced another one is still to come.
+    pub fn is_reading_anew(&self) -> bool {
+        self.resumed && self.sweeps < 2 && self.can_watch() && !self.paused
+    }
+
+    /// The time between the last sweep and the next one.
+    pub(super) fn next_interval_ms(&self) -> u64 {
+        match self.is_reading_anew() {
+            true => self.settings.interval_ms.min(SOON_MS),
+            false => self.settings.interval_ms,
+        }
     }
 
     pub fn running_task(&self) -> Option<TaskId> {

@@ -6,9 +6,11 @@ use super::draw_pairs::{draw_pairs, low_screen_note};
 use super::draw_sides::draw_sides;
 use super::draw_victims::{draw_victims, full_row_count, victims_head};
 use super::engine_page::{engine_lines, engine_reason};
+use super::engines::safe_choice;
 use super::screen::WhatifPane;
 use super::victims_page;
 use super::whatif_layout::WhatifPanes;
+use crate::catalogue::summary::count_words;
 use crate::console::drawing::buffer_area::buffer_area;
 use crate::console::drawing::canvas::{Canvas, width};
 use crate::console::drawing::list;
@@ -125,6 +127,12 @@ fn amounts_words(state: &SessionState, room: u16) -> (String, Role) {
         (_, 0) => ("p runs all engines".to_owned(), Role::Dim),
         (done, all) if done < all => (format!("{done} of {all} engines done"), Role::Dim),
         (done, _) => {
+            if let Some((engine, moved)) = safe_choice(&state.known) {
+                let short = format!("safe to do next: {}", engine.id);
+                let moved = count_words(usize::try_from(moved).unwrap_or(usize::MAX), "pair", "pairs");
+                let long = format!("{short}, certified, moves {moved}, the fewest");
+                return (if width(&long) <= room { long } else { short }, Role::Good);
+            }
             let count = format!("{done} engines, {seconds:.3} s");
             let long = format!("{count}   by verdict, live, busiest");
             (if width(&long) <= room { long } else { count }, Role::Dim)

@@ -21,6 +21,7 @@ use crate::console::features::map::figures::MapQuantity;
 use crate::console::model::fabric_model::ProposalState;
 use crate::console::model::state::SessionState;
 use crate::operations::preview::path_changes::{CableChange, PathChanges};
+use fabdeck_fabric::LinkId;
 use fabdeck_fabric::observe::digits_in_groups;
 
 /// Columns of a gauge, of a number of paths, and of the wait at the right.
@@ -74,8 +75,10 @@ fn draw_preview(canvas: &mut Canvas<'_>, area: Rect, state: &SessionState, chang
             draw_map(canvas, inside, state, &MapSide { figures: &changes.preview, shows_marks: true });
         }
         None => {
-            let text = missing_words(state);
-            canvas.draw_text(inside, 1, 0, &text, Role::Dim);
+            canvas.draw_text(inside, 1, 0, &missing_words(state), Role::Warning);
+            let below = Rect { y: inside.y + 1, height: inside.height.saturating_sub(1), ..inside };
+            let figures = &state.screens.map.drawn.figures;
+            draw_map(canvas, below, state, &MapSide { figures, shows_marks: true });
         }
     }
 }
@@ -87,7 +90,7 @@ fn missing_words(state: &SessionState) -> String {
     };
     let id = engine.id;
     match state.known.proposed.get(id) {
-        None => "p runs the engines; the routes of the one at the cursor are drawn here".to_owned(),
+        None => "p runs the engines; until then this is the fabric with its marks".to_owned(),
         Some(ProposalState::Waiting) => format!("{id} waits for the engine before it"),
         Some(ProposalState::Under(_)) => format!("{id} is computing its routes"),
         Some(ProposalState::Done { outcome: Err(why), .. }) => format!("{id} has no routes: {why}"),
@@ -118,8 +121,7 @@ fn draw_changes(canvas: &mut Canvas<'_>, area: Rect, state: &SessionState, chang
     let inside = draw_pane(canvas, area, &head, true);
     let area = Rect { x: inside.x + 1, width: inside.width.saturating_sub(2), ..inside };
     let Some(changes) = changes else {
-        canvas.draw_text(area, 0, 0, "as soon as the preview beside is counted", Role::Dim);
-        return;
+        return draw_busiest(canvas, area, state);
     };
     if changes.changed.is_empty() {
         canvas.draw_text(area, 0, 0, "every cable carries as many paths as before", Role::Dim);
@@ -135,6 +137,31 @@ fn draw_changes(canvas: &mut Canvas<'_>, area: Rect, state: &SessionState, chang
     let most = changes.busiest[0].max(changes.busiest[1]).max(1);
     for (y, cable) in (1..area.height).zip(&changes.changed) {
         draw_change(canvas, Rect { y: area.y + y, height: 1, ..area }, state, cable, (most, &columns));
+    }
+}
+
+/// Most cables that are compared for each frame.
+const MAX_COMPARED: usize = 4096;
+
+/// Draws the cables with the most paths under the tables in force, while there is no preview to compare them with.
+fn draw_busiest(canvas: &mut Canvas<'_>, area: Rect, state: &SessionState) {
+    let text = "once p has run the engines; until then the busiest cables in force";
+    canvas.draw_text(area, 0, 0, text, Role::Dim);
+    let (Some(look), Some(paths)) = (state.snapshot(), &state.known.paths) else { return };
+    if look.fabric().links().len() > MAX_COMPARED {
+        return;
+    }
+    let load = |link| paths.load_of(link).map(|[there, back]| there.max(back));
+    let mut cables: Vec<(u64, LinkId)> =
+        look.fabric().links().filter_map(|(link, _)| Some((load(link)?, link))).collect();
+    cables.sort_by_key(|(paths, link)| (std::cmp::Reverse(*paths), *link));
+    let columns = ChangeColumns::new(area.width);
+    let most = cables.first().map_or(1, |(paths, _)| (*paths).max(1));
+    for (y, (paths, link)) in (1..area.height).zip(cables) {
+        let cable = CableChange { link, live: Some(paths), preview: None };
+        let row = Rect { y: area.y + y, height: 1, ..area };
+        draw_cable(canvas, row, state, &cable, &columns);
+        draw_paths(canvas, row, (columns.live, Role::Load2), cable.live, most);
     }
 }
 
@@ -160,6 +187,36 @@ fn draw_change(
     cable: &CableChange,
     (most, columns): (u64, &ChangeColumns),
 ) {
+    draw_cable(canvas, area, state, cable, columns);
+    for (x, paths, role) in
+        [(columns.live, cable.live, Role::Load2), (columns.preview, cable.preview, Role::Preview)]
+    {
+        draw_paths(canvas, area, (x, role), paths, most);
+    }
+    let difference = cable.difference();
+    let sign = if difference < 0 { "-" } else { "+" };
+    let text = format!("{sign}{}", digits_in_groups(difference.unsigned_abs()));
+    let role = if difference > 0 { Role::Warning } else { Role::Dim };
+    canvas.draw_right_aligned(Rect { width: columns.difference.min(area.width), ..area }, 0, 0, &text, role);
+}
+
+/// Draws a number of paths as a gauge with its number.
+fn draw_paths(canvas: &mut Canvas<'_>, area: Rect, (x, role): (u16, Role), paths: Option<u64>, most: u64) {
+    let share = paths.unwrap_or(0) as f64 / most as f64;
+    draw_plain_gauge(canvas, area, (x, 0), GAUGE_WIDTH, share, role);
+    let text = paths.map_or_else(|| "gone".to_owned(), digits_in_groups);
+    let number = Rect { width: (x + GAUGE_WIDTH + NUMBER_WIDTH - 2).min(area.width), ..area };
+    canvas.draw_right_aligned(number, x + GAUGE_WIDTH, 0, &text, Role::Text);
+}
+
+/// Draws the name of a cable, and its wait now.
+fn draw_cable(
+    canvas: &mut Canvas<'_>,
+    area: Rect,
+    state: &SessionState,
+    cable: &CableChange,
+    columns: &ChangeColumns,
+) {
     let Some(look) = state.snapshot() else { return };
     let ends = look.fabric().link(cable.link);
     let [a, b] = [ends.a, ends.b].map(|port| look.labelled_port_name(port));
@@ -169,20 +226,6 @@ fn draw_change(
     let more = canvas.signs.more;
     let name = format!("{}{between}{}", shorten_name(&a, first, more), shorten_name(&b, room - first, more));
     canvas.draw_text(area, 0, 0, &name, Role::Text);
-    for (x, paths, role) in
-        [(columns.live, cable.live, Role::Load2), (columns.preview, cable.preview, Role::Preview)]
-    {
-        let share = paths.unwrap_or(0) as f64 / most as f64;
-        draw_plain_gauge(canvas, area, (x, 0), GAUGE_WIDTH, share, role);
-        let text = paths.map_or_else(|| "gone".to_owned(), digits_in_groups);
-        let number = Rect { width: (x + GAUGE_WIDTH + NUMBER_WIDTH - 2).min(area.width), ..area };
-        canvas.draw_right_aligned(number, x + GAUGE_WIDTH, 0, &text, Role::Text);
-    }
-    let difference = cable.difference();
-    let sign = if difference < 0 { "-" } else { "+" };
-    let text = format!("{sign}{}", digits_in_groups(difference.unsigned_abs()));
-    let role = if difference > 0 { Role::Warning } else { Role::Dim };
-    canvas.draw_right_aligned(Rect { width: columns.difference.min(area.width), ..area }, 0, 0, &text, role);
     let figures = state.screens.map.drawn.figures.link(cable.link);
     let (text, role) = match figures.text(MapQuantity::Wait) {
         Some(text) if text == "0 %" => ("none".to_owned(), Role::Faint),

@@ -201,13 +201,38 @@ fn rank(known: &Model, engine: &Engine) -> (EngineVerdict, u8, u64) {
     (EngineVerdict::of(known, engine), live, busiest)
 }
 
-/// Of [`live_rank`]: traffic has to end before the routes are written.
+/// The engine whose routes are the safe thing to do next, and the pairs that they move: certified without any finding, safe
+/// to write while traffic flows, and of those the one that moves the fewest pairs. `None` while engines run, and where there
+/// is none.
+pub fn safe_choice(known: &Model) -> Option<(&'static Engine, u64)> {
+    let done = |engine: &&'static Engine| match known.proposed.get(engine.id) {
+        Some(ProposalState::Done { row, .. }) => Some(row.as_ref()),
+        _ => None,
+    };
+    let engines = listed_engines(known);
+    if !engines.iter().all(|engine| done(engine).is_some()) {
+        return None;
+    }
+    let is_safe = |engine: &&'static Engine| {
+        EngineVerdict::of(known, engine) == EngineVerdict::Clean && live_rank(known, engine) == SAFE
+    };
+    let safe = engines.iter().copied().filter(|engine| is_safe(engine));
+    let moved = safe.filter_map(|engine| {
+        let moved = done(&engine)?.moved_pairs?;
+        (moved > 0).then_some((engine, moved))
+    });
+    moved.min_by_key(|(engine, moved)| (*moved, rank(known, engine)))
+}
+
+/// Of [`live_rank`]: no mixture of old and new entries can block traffic; and traffic has to end before the routes are
+/// written.
+const SAFE: u8 = 0;
 const UNSAFE: u8 = 2;
 
 /// Whether the routes of an engine that is done can be written while traffic flows: the smaller, the better.
 fn live_rank(known: &Model, engine: &Engine) -> u8 {
     match known.proposal(engine).filter(|_| known.tables).and_then(|proposal| proposal.transition.safe) {
-        Some(true) => 0,
+        Some(true) => SAFE,
         None => 1,
         Some(false) => UNSAFE,
     }

@@ -6,7 +6,7 @@ mod draw_sides;
 mod draw_victims;
 pub(crate) mod engine_page;
 pub mod engine_runs;
-mod engines;
+pub mod engines;
 mod feature;
 pub mod marking;
 mod marks;
