@@ -206,7 +206,9 @@ fn a_link_without_another_way_stays_in_use() {
 fn routes_with_a_credit_loop_are_refused() {
     // The shortest way around a link of a torus turns where Up*/Down* does not.
     let mut world = PolicyWorld::new("torus,dims=4x4", "updn");
-    let policy = Policy::parse(&format!("{USUAL}busiest_channel = 100\nflap_window = \"5m\"\ntogether = \"5m\"\n")).unwrap();
+    let policy =
+        Policy::parse(&format!("{USUAL}busiest_channel = 100\nflap_window = \"5m\"\ntogether = \"5m\"\n"))
+            .unwrap();
     let mut runner = PolicyRunner::new(policy);
     world.step(&mut runner, MINUTE_MS);
     let mut refused = Vec::new();
