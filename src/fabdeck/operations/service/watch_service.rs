@@ -272,6 +272,15 @@ impl WatchService<'_> {
         false
     }
 
+    /// Takes up the list of jobs that arrived last.
+    fn take_jobs(&mut self, operation: &mut Operation<'_>, snapshot: &mut Snapshot) {
+        if let Some(jobs) = &mut self.jobs {
+            let (list, messages) = jobs.take_latest(None);
+            snapshot.observation.jobs = list;
+            messages.iter().for_each(|words| operation.reporter.report_line(words));
+        }
+    }
+
     fn publish(
         &mut self,
         operation: &mut Operation<'_>,
@@ -281,11 +290,7 @@ impl WatchService<'_> {
         sweep: &Sweep,
         tables: &JudgedTables,
     ) -> WatchEnd {
-        if let Some(jobs) = &mut self.jobs {
-            let (list, messages) = jobs.take_latest(None);
-            snapshot.observation.jobs = list;
-            messages.iter().for_each(|words| operation.reporter.report_line(words));
-        }
+        self.take_jobs(operation, snapshot);
         let interval = &judged.interval;
         self.statistics.sweeps += 1;
         for event in &interval.news {
