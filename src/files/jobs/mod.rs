@@ -11,5 +11,5 @@ mod squeue_process;
 pub use host_index::{HostIndex, JobPlacement};
 pub use multi_switch::MultiSwitchJobs;
 pub use poller::{JobPoller, PollOutcome};
-pub use slurm_tool::{SlurmNode, SlurmNodeUse, SlurmToolError, SlurmTools};
+pub use slurm_tool::{SlurmClock, SlurmNode, SlurmNodeUse, SlurmToolError, SlurmTools};
 pub use squeue_process::{Squeue, SqueueError, SqueuePoll};

@@ -1,7 +1,7 @@
-//! Slurm's programs for nodes: what `sinfo` says of them, and what `scontrol` is told. Each runs within a timeout.
+//! Slurm's programs for nodes: `sinfo` states them, and `scontrol` changes them. Each runs within a timeout.
 
-use std::path::PathBuf;
-use std::time::{Duration, Instant};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use super::slurm_process::{MOST_BYTES, SlurmProcess, failure_words};
 
@@ -9,6 +9,9 @@ use super::slurm_process::{MOST_BYTES, SlurmProcess, failure_words};
 const POLL_INTERVAL: Duration = Duration::from_millis(20);
 /// Marks of a state: it does not answer, or is powered, rebooted or reserved for maintenance.
 const MARKS: &[char] = &['*', '~', '#', '!', '%', '$', '@', '^'];
+
+/// A monotonic clock.
+pub type SlurmClock<'c> = &'c dyn Fn() -> Duration;
 
 /// The programs, and the time that each may take.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -75,12 +78,16 @@ impl SlurmNode {
 
 impl SlurmTools {
     /// All nodes, or one of them. A node of several partitions has a line in each.
-    pub fn read_nodes(&self, only: Option<&str>) -> Result<Vec<SlurmNode>, SlurmToolError> {
+    pub fn read_nodes(
+        &self,
+        only: Option<&str>,
+        now: SlurmClock<'_>,
+    ) -> Result<Vec<SlurmNode>, SlurmToolError> {
         let mut args = vec!["-h", "-a", "-N", "-o", "%N|%t|%E"];
         if let Some(node) = only {
             args.extend(["-n", node]);
         }
-        let text = self.run(&self.sinfo, &args, "SINFO_")?;
+        let text = self.run(&self.sinfo, &args, "SINFO_", now)?;
         let mut nodes: Vec<SlurmNode> = Vec::new();
         for line in text.lines().filter(|line| !line.trim().is_empty()) {
             let node = read_node(line).ok_or_else(|| SlurmToolError::NoNode {
@@ -95,35 +102,47 @@ impl SlurmTools {
     }
 
     /// Drains a node, where it still is as it was read. Returns whether it was.
-    pub fn drain(&self, before: &SlurmNode, reason: &str) -> Result<bool, SlurmToolError> {
+    pub fn drain(
+        &self,
+        before: &SlurmNode,
+        reason: &str,
+        now: SlurmClock<'_>,
+    ) -> Result<bool, SlurmToolError> {
         let reason = format!("Reason={reason}");
-        self.update(before, &["State=DRAIN", &reason])
+        self.update(before, &["State=DRAIN", &reason], now)
     }
 
     /// Undrains a node, where it still is as it was read. Returns whether it was.
-    pub fn undrain(&self, before: &SlurmNode) -> Result<bool, SlurmToolError> {
-        self.update(before, &["State=UNDRAIN"])
+    pub fn undrain(&self, before: &SlurmNode, now: SlurmClock<'_>) -> Result<bool, SlurmToolError> {
+        self.update(before, &["State=UNDRAIN"], now)
     }
 
-    fn update(&self, before: &SlurmNode, what: &[&str]) -> Result<bool, SlurmToolError> {
-        let now = self.read_nodes(Some(&before.name))?;
-        let is_same = |now: &SlurmNode| now.node_use() == before.node_use() && now.reason == before.reason;
-        if !now.iter().any(is_same) {
+    fn update(&self, before: &SlurmNode, what: &[&str], now: SlurmClock<'_>) -> Result<bool, SlurmToolError> {
+        let present = self.read_nodes(Some(&before.name), now)?;
+        let is_same = |node: &SlurmNode| node.node_use() == before.node_use() && node.reason == before.reason;
+        if !present.iter().any(is_same) {
             return Ok(false);
         }
         let name = format!("NodeName={}", before.name);
-        self.run(&self.scontrol, &[&["update", &name], what].concat(), "SCONTROL_")?;
+        self.run(&self.scontrol, &[&["update", &name], what].concat(), "SCONTROL_", now)?;
         Ok(true)
     }
 
     /// Runs a program to its end, or to the timeout.
-    fn run(&self, program: &std::path::Path, args: &[&str], filters: &str) -> Result<String, SlurmToolError> {
+    fn run(
+        &self,
+        program: &Path,
+        args: &[&str],
+        filters: &str,
+        now: SlurmClock<'_>,
+    ) -> Result<String, SlurmToolError> {
         let name = || program.display().to_string();
         let mut running = SlurmProcess::start(program, args, filters)
             .map_err(|error| SlurmToolError::NoProgram { program: name(), why: error.to_string() })?;
-        let since = Instant::now();
+        let began = now();
         loop {
-            if let Some(status) = running.read_output(since.elapsed()) {
+            let elapsed = now().saturating_sub(began);
+            if let Some(status) = running.read_output(elapsed) {
                 return match status.success() {
                     true => Ok(String::from_utf8_lossy(&running.out).into_owned()),
                     false => Err(SlurmToolError::Failed {
@@ -132,7 +151,7 @@ impl SlurmTools {
                     }),
                 };
             }
-            if since.elapsed() >= self.timeout || running.out.len() > MOST_BYTES {
+            if elapsed >= self.timeout || running.out.len() > MOST_BYTES {
                 return Err(SlurmToolError::Silent { program: name(), timeout: self.timeout });
             }
             std::thread::sleep(POLL_INTERVAL);

@@ -159,7 +159,7 @@ impl BadDay {
     fn check_paths(&mut self, why: &str) {
         let is_out = |stage: &IsolationStage| matches!(stage, IsolationStage::Out { .. });
         let idle: Vec<_> = self.runner.state().isolated.iter().filter(|link| is_out(&link.stage)).collect();
-        let is_free = |ends: &LinkEnds| self.runner.state().held.get(ends).is_none();
+        let is_free = |ends: &LinkEnds| !self.runner.state().held.contains_key(ends);
         let pending = self.runner.state().isolated.iter().any(|link| link.pending().is_some());
         // A switch without cables cannot be written.
         let is_restarting = self.restart.0.iter().all(|link| self.world.down.contains(link));

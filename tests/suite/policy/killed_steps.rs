@@ -17,7 +17,7 @@ fn runner(folder: &std::path::Path) -> PolicyRunner {
     runner
 }
 
-/// Lives through an hour and a half with a link that flaps at the beginning, killed once after this number of actions. Returns
+/// Lives through 75 minutes with a link that flaps at the beginning, killed once after this number of actions. Returns
 /// whether it was killed.
 fn live_through(actions: u32) -> bool {
     let folder = tempfile::tempdir().unwrap();
@@ -26,7 +26,7 @@ fn live_through(actions: u32) -> bool {
     let mut policy = runner(folder.path());
     world.actions_left = Some(actions);
     let mut was_killed = false;
-    for minute in 0..90 {
+    for minute in 0..75 {
         if minute == 2 {
             (0..3).for_each(|_| world.flap(link));
         }

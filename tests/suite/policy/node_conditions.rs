@@ -1,4 +1,4 @@
-//! What a policy does about nodes of Slurm: the conditions, and what programs are told.
+//! What a policy does about nodes of Slurm: the conditions, and what programs are written.
 
 use std::io::{BufRead, BufReader};
 use std::os::unix::fs::PermissionsExt;
@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use crate::commands::binary::{fabdeck, home};
 use fabdeck::operations::policy::link_decisions::PolicyRefusal;
 use fabdeck::operations::policy::node_decisions::{
-    DRAIN_REASON, NodeDecision, NodeMemory, NodeSight, decide_nodes, drain_limit,
+    DRAIN_REASON, DrainMemory, NodeDecision, NodeSight, decide_nodes, drain_limit,
 };
 use fabdeck::operations::policy::policy_file::{NodePolicy, Policy};
 use fabdeck_files::jobs::{SlurmNode, SlurmNodeUse, SlurmToolError, SlurmTools};
@@ -47,7 +47,7 @@ fn words(decisions: &[NodeDecision]) -> Vec<String> {
 }
 
 fn decide(sight: &NodeSight) -> Vec<String> {
-    words(&decide_nodes(sight, &policy(""), &mut NodeMemory::default()))
+    words(&decide_nodes(sight, &policy(""), &mut DrainMemory::default()))
 }
 
 #[test]
@@ -103,7 +103,7 @@ fn the_conditions_of_the_fabric_hold_for_nodes() {
     for refusal in refusals {
         let name = refusal.name();
         let mut seen = sight(vec![node("n1", "idle", ""), node("n2", "drain", DRAIN_REASON)], &["n1"], 0);
-        let mut memory = NodeMemory::default();
+        let mut memory = DrainMemory::default();
         decide_nodes(&seen, &policy("nodes_at_once = 4"), &mut memory);
         (seen.time_ms, seen.refusal) = (10 * HOUR_MS, Some(refusal));
         let decided = words(&decide_nodes(&seen, &policy(""), &mut memory));
@@ -114,7 +114,7 @@ fn the_conditions_of_the_fabric_hold_for_nodes() {
 /// A node is undrained after its cable was good for a while, only if fabdeck drained it, and is not drained again at once.
 #[test]
 fn only_nodes_of_fabdeck_are_undrained_and_after_a_while() {
-    let mut memory = NodeMemory::default();
+    let mut memory = DrainMemory::default();
     let mut at = |hours: i64, state: &str, reason: &str, bad: &[&str]| {
         words(&decide_nodes(&sight(vec![node("n1", state, reason)], bad, hours), &policy(""), &mut memory))
     };
@@ -125,7 +125,7 @@ fn only_nodes_of_fabdeck_are_undrained_and_after_a_while() {
     // An operator took the reason over.
     assert!(at(4, "drain", "bad disk", &[]).is_empty());
     assert!(at(4, "down", DRAIN_REASON, &[]).is_empty());
-    let mut memory = NodeMemory::default();
+    let mut memory = DrainMemory::default();
     let mut soon = |minutes: i64, state: &str, bad: &[&str]| {
         let seen = NodeSight { time_ms: minutes * 60_000, ..sight(vec![node("n1", state, "")], bad, 0) };
         words(&decide_nodes(&seen, &policy("good_for = \"1s\""), &mut memory))
@@ -134,7 +134,7 @@ fn only_nodes_of_fabdeck_are_undrained_and_after_a_while() {
     assert_eq!(soon(30, "idle", &["n1"]), ["node-pause n1"]);
     assert_eq!(soon(61, "idle", &["n1"]), ["drain n1"]);
     // A node without a cable in the fabric is not good.
-    let mut memory = NodeMemory::default();
+    let mut memory = DrainMemory::default();
     let mut seen = sight(vec![node("n1", "drain", DRAIN_REASON)], &[], 0);
     seen.cabled.clear();
     decide_nodes(&seen, &policy(""), &mut memory);
@@ -142,7 +142,7 @@ fn only_nodes_of_fabdeck_are_undrained_and_after_a_while() {
     assert!(decide_nodes(&seen, &policy(""), &mut memory).is_empty());
 }
 
-/// Programs in place of those of Slurm, over files: a line of each node, and what scontrol was told.
+/// Programs in place of those of Slurm, over files: a line of each node, and what scontrol was written.
 pub fn write_tools(folder: &Path, nodes: &str) -> [String; 2] {
     std::fs::write(folder.join("nodes"), nodes).unwrap();
     let scripts = [
@@ -153,7 +153,7 @@ pub fn write_tools(folder: &Path, nodes: &str) -> [String; 2] {
         ),
         (
             "scontrol",
-            "here=$(dirname \"$0\"); echo \"$*\" >>\"$here/told\"; name=${2#NodeName=}\n\
+            "here=$(dirname \"$0\"); echo \"$*\" >>\"$here/written\"; name=${2#NodeName=}\n\
              case \"$3\" in State=DRAIN) line=\"$name|drain|${4#Reason=}\";; *) line=\"$name|idle|none\";; esac\n\
              sed \"s#^$name|.*#$line#\" \"$here/nodes\" >\"$here/next\" && mv \"$here/next\" \"$here/nodes\"",
         ),
@@ -171,22 +171,28 @@ fn tools(folder: &Path, nodes: &str, timeout: Duration) -> SlurmTools {
     SlurmTools { sinfo: sinfo.into(), scontrol: scontrol.into(), timeout }
 }
 
+/// Time of the process.
+fn clock() -> Duration {
+    static BEGUN: std::sync::LazyLock<Instant> = std::sync::LazyLock::new(Instant::now);
+    BEGUN.elapsed()
+}
+
 #[test]
-fn slurm_is_compared_before_it_is_told() {
+fn slurm_is_compared_before_it_is_written() {
     let folder = tempfile::tempdir().unwrap();
     let nodes = "n2|idle|none\nn1|idle|none\nn1|idle|none\nn3|drain|a|b\n";
     let tools = tools(folder.path(), nodes, Duration::from_secs(20));
-    let read = tools.read_nodes(None).unwrap();
+    let read = tools.read_nodes(None, &clock).unwrap();
     assert_eq!(read, [node("n1", "idle", ""), node("n2", "idle", ""), node("n3", "drain", "a|b")]);
-    assert_eq!(tools.drain(&read[0], DRAIN_REASON), Ok(true));
-    assert_eq!(tools.read_nodes(Some("n1")).unwrap(), [node("n1", "drain", DRAIN_REASON)]);
-    // Of a node that changed since it was read nothing is told.
-    assert_eq!(tools.drain(&read[0], DRAIN_REASON), Ok(false));
-    assert_eq!(tools.undrain(&node("n3", "drain", DRAIN_REASON)), Ok(false));
-    assert_eq!(tools.undrain(&node("n1", "drain", DRAIN_REASON)), Ok(true));
-    let told = std::fs::read_to_string(folder.path().join("told")).unwrap();
+    assert_eq!(tools.drain(&read[0], DRAIN_REASON, &clock), Ok(true));
+    assert_eq!(tools.read_nodes(Some("n1"), &clock).unwrap(), [node("n1", "drain", DRAIN_REASON)]);
+    // Of a node that changed since it was read nothing is written.
+    assert_eq!(tools.drain(&read[0], DRAIN_REASON, &clock), Ok(false));
+    assert_eq!(tools.undrain(&node("n3", "drain", DRAIN_REASON), &clock), Ok(false));
+    assert_eq!(tools.undrain(&node("n1", "drain", DRAIN_REASON), &clock), Ok(true));
+    let written = std::fs::read_to_string(folder.path().join("written")).unwrap();
     assert_eq!(
-        told,
+        written,
         "update NodeName=n1 State=DRAIN Reason=fabdeck: bad cable\nupdate NodeName=n1 State=UNDRAIN\n"
     );
     assert_eq!(read[0].node_use(), SlurmNodeUse::InUse);
@@ -198,7 +204,7 @@ fn a_slurm_that_hangs_or_fails_is_bounded_and_named() {
     let asked = |text: &str| {
         let tools = tools(folder.path(), "", Duration::from_millis(300));
         std::fs::write(folder.path().join("sinfo"), format!("#!/bin/sh\n{text}\n")).unwrap();
-        tools.read_nodes(None).unwrap_err()
+        tools.read_nodes(None, &clock).unwrap_err()
     };
     let since = Instant::now();
     assert!(matches!(asked("sleep 600"), SlurmToolError::Silent { .. }));
@@ -211,7 +217,7 @@ fn a_slurm_that_hangs_or_fails_is_bounded_and_named() {
         scontrol: "/nowhere".into(),
         timeout: Duration::from_secs(1),
     };
-    assert!(absent.read_nodes(None).unwrap_err().to_string().contains("FD-4606: /nowhere/sinfo"));
+    assert!(absent.read_nodes(None, &clock).unwrap_err().to_string().contains("FD-4606: /nowhere/sinfo"));
 }
 
 /// A watch whose simulated cable of node0 counts errors, until it reports a node.
@@ -252,9 +258,9 @@ fn a_watch_drains_the_node_of_a_bad_cable_and_a_dry_run_does_not() {
     let home = home();
     let dry = watch_until_drained(&home, "dry-run");
     assert!(dry.contains("node node0 would be drained (dry run), because of its cable"), "{dry}");
-    assert!(!home.path().join("told").exists());
+    assert!(!home.path().join("written").exists());
     let drained = watch_until_drained(&home, "apply");
     assert!(drained.contains("node node0 is drained"), "{drained}");
-    let told = std::fs::read_to_string(home.path().join("told")).unwrap();
-    assert_eq!(told, "update NodeName=node0 State=DRAIN Reason=fabdeck: bad cable\n");
+    let written = std::fs::read_to_string(home.path().join("written")).unwrap();
+    assert_eq!(written, "update NodeName=node0 State=DRAIN Reason=fabdeck: bad cable\n");
 }

@@ -411,7 +411,7 @@ fn decide_return(
 ) -> Option<LinkDecision> {
     let is_free = |link: &&IsolatedLink| {
         let is_present = sight.isolated.get(&link.ends).is_some_and(|seen| seen.is_present);
-        is_present && !state.held.get(&link.ends).is_some_and(|until| sight.time_ms < *until)
+        is_present && state.held.get(&link.ends).is_none_or(|until| sight.time_ms >= *until)
     };
     let mut free = state.isolated.iter().filter(is_free);
     let is_needed = sight.lost_pairs.is_some_and(|lost| lost > 0);

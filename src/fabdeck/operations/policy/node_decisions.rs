@@ -33,7 +33,7 @@ pub struct NodeSight {
 
 /// What a policy remembers of nodes.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
-pub struct NodeMemory {
+pub struct DrainMemory {
     /// When the cable of a node was bad last; a node that is found drained by fabdeck counts as bad then.
     bad_ms: BTreeMap<String, i64>,
     /// When a node was drained last.
@@ -71,18 +71,18 @@ pub fn drain_limit(policy: &NodePolicy, nodes: usize) -> usize {
 }
 
 /// Decides about all nodes.
-pub fn decide_nodes(sight: &NodeSight, policy: &NodePolicy, memory: &mut NodeMemory) -> Vec<NodeDecision> {
+pub fn decide_nodes(sight: &NodeSight, policy: &NodePolicy, memory: &mut DrainMemory) -> Vec<NodeDecision> {
     for node in sight.bad.keys() {
         memory.bad_ms.insert(node.clone(), sight.time_ms);
     }
     for node in sight.nodes.iter().filter(|node| is_own(node)) {
         memory.bad_ms.entry(node.name.clone()).or_insert(sight.time_ms);
     }
-    let is_good = |node: &str, memory: &NodeMemory| {
+    let is_good = |node: &str, memory: &DrainMemory| {
         let bad_ms = memory.bad_ms.get(node).copied().unwrap_or(sight.time_ms);
         sight.cabled.contains(node) && sight.time_ms - bad_ms >= policy.good_for_ms
     };
-    memory.would_drain.retain(|node, _| !(sight.cabled.contains(node) && !sight.bad.contains_key(node)));
+    memory.would_drain.retain(|node, _| !sight.cabled.contains(node) || sight.bad.contains_key(node));
     let mut decisions = Vec::new();
     if sight.refusal.is_none() {
         let own = sight.nodes.iter().filter(|node| is_own(node) && is_good(&node.name, memory));
@@ -115,7 +115,7 @@ fn refuse_drain(
     sight: &NodeSight,
     node: &SlurmNode,
     (drained, limit): (usize, usize),
-    memory: &NodeMemory,
+    memory: &DrainMemory,
 ) -> Option<(&'static str, String)> {
     match node.node_use() {
         SlurmNodeUse::InUse => {}

@@ -6,14 +6,14 @@ use std::sync::mpsc::{Receiver, TryRecvError, channel};
 use std::time::Instant;
 
 use super::link_decisions::{PolicyRefusal, PolicySight};
-use super::node_decisions::{DRAIN_REASON, NodeDecision, NodeMemory, NodeSight, decide_nodes};
+use super::node_decisions::{DRAIN_REASON, DrainMemory, NodeDecision, NodeSight, decide_nodes};
 use super::policy_file::{NodePolicy, PolicyMode};
 use super::policy_notice::PolicyNotice;
 use crate::catalogue::snapshot::Snapshot;
 use crate::operations::event_store::watch_event::EventSeverity;
 use fabdeck_fabric::NodeId;
 use fabdeck_files::job_lists::{JobLine, JobList};
-use fabdeck_files::jobs::{HostIndex, SlurmNode, SlurmTools};
+use fabdeck_files::jobs::{HostIndex, SlurmClock, SlurmNode, SlurmTools};
 
 /// What came of a program in its thread.
 #[derive(Debug)]
@@ -29,7 +29,7 @@ pub struct NodeRunner {
     policy: NodePolicy,
     /// Whether the policy may tell Slurm anything.
     writes: bool,
-    memory: NodeMemory,
+    memory: DrainMemory,
     running: Option<Receiver<SlurmAnswer>>,
     next: Instant,
     /// The last refusal of each node, and the last trouble with Slurm, so that each is reported once.
@@ -42,7 +42,7 @@ impl NodeRunner {
         Self {
             writes: policy.mode == PolicyMode::Apply,
             policy,
-            memory: NodeMemory::default(),
+            memory: DrainMemory::default(),
             running: None,
             next: Instant::now(),
             refused: BTreeMap::new(),
@@ -94,15 +94,20 @@ impl NodeRunner {
         if self.running.is_none() && !is_off && Instant::now() >= self.next {
             self.next = Instant::now() + self.policy.every;
             let tools = self.tools();
-            self.start(move || SlurmAnswer::Nodes(tools.read_nodes(None).map_err(|error| error.to_string())));
+            self.start(move |now| {
+                SlurmAnswer::Nodes(tools.read_nodes(None, now).map_err(|error| error.to_string()))
+            });
         }
         notices
     }
 
-    fn start(&mut self, work: impl FnOnce() -> SlurmAnswer + Send + 'static) {
+    fn start(&mut self, work: impl FnOnce(SlurmClock<'_>) -> SlurmAnswer + Send + 'static) {
         let (send, answer) = channel();
         // The receiver may be gone with the watch.
-        std::thread::spawn(move || _ = send.send(work()));
+        std::thread::spawn(move || {
+            let since = Instant::now();
+            send.send(work(&|| since.elapsed()))
+        });
         self.running = Some(answer);
     }
 
@@ -167,17 +172,21 @@ impl NodeRunner {
         }
         if !wanted.is_empty() {
             let tools = self.tools();
-            self.start(move || {
-                SlurmAnswer::Done(wanted.into_iter().map(|one| carry_out(&tools, one)).collect())
+            self.start(move |now| {
+                SlurmAnswer::Done(wanted.into_iter().map(|one| carry_out(&tools, one, now)).collect())
             });
         }
     }
 }
 
-fn carry_out(tools: &SlurmTools, decision: NodeDecision) -> (NodeDecision, Result<bool, String>) {
+fn carry_out(
+    tools: &SlurmTools,
+    decision: NodeDecision,
+    now: SlurmClock<'_>,
+) -> (NodeDecision, Result<bool, String>) {
     let done = match &decision {
-        NodeDecision::Drain { node, .. } => tools.drain(node, DRAIN_REASON),
-        NodeDecision::Undrain { node } => tools.undrain(node),
+        NodeDecision::Drain { node, .. } => tools.drain(node, DRAIN_REASON, now),
+        NodeDecision::Undrain { node } => tools.undrain(node, now),
         NodeDecision::Refuse { .. } => Ok(false),
     };
     (decision, done.map_err(|error| error.to_string()))

@@ -77,7 +77,7 @@ impl LinkFollower {
             }
         }
         if !look.observation.wire.ports.is_empty() {
-            for (ends, _) in &self.names {
+            for ends in self.names.keys() {
                 let rates = ends.iter().filter_map(|end| bit_error_rate(look, *end));
                 self.troubles.set_bit_error_rate(*ends, rates.reduce(f32::max));
             }

@@ -30,6 +30,7 @@ use crate::operations::watch::fabric_events::fabric_event_word;
 use crate::operations::watch::sweep_clock::SweepClock;
 use crate::operations::watch::sweep_judge::{JudgedInterval, SweepJudge, SweepSeries};
 use crate::system::stop_flag::StopFlag;
+use fabdeck_fabric::JobMap;
 use fabdeck_fabric::counters::Rates;
 use fabdeck_fabric::observe::Sweep;
 use fabdeck_mad::access::{ReadOptions, WireReadOptions};
@@ -277,6 +278,15 @@ impl WatchService<'_> {
         false
     }
 
+    /// Takes up the list of jobs that arrived last.
+    fn take_jobs(&mut self, operation: &mut Operation<'_>, snapshot: &mut Snapshot) {
+        if let Some(jobs) = &mut self.jobs {
+            let (list, messages) = jobs.take_latest(None);
+            snapshot.observation.jobs = list;
+            messages.iter().for_each(|words| operation.reporter.report_line(words));
+        }
+    }
+
     fn publish(
         &mut self,
         operation: &mut Operation<'_>,
@@ -286,11 +296,7 @@ impl WatchService<'_> {
         sweep: &Sweep,
         tables: &JudgedTables,
     ) -> WatchEnd {
-        if let Some(jobs) = &mut self.jobs {
-            let (list, messages) = jobs.take_latest(None);
-            snapshot.observation.jobs = list;
-            messages.iter().for_each(|words| operation.reporter.report_line(words));
-        }
+        self.take_jobs(operation, snapshot);
         let interval = &judged.interval;
         self.statistics.sweeps += 1;
         for event in &interval.news {
@@ -326,25 +332,20 @@ impl WatchService<'_> {
             time_ms,
         };
         let mut events = self.events.derive(&watched, self.store.missed());
-        let PolicyOutcome { notices, actions, wrote } = match &mut self.policy {
-            None => PolicyOutcome::default(),
-            Some((policy, writer)) => {
-                let reading = PolicyReading {
-                    look: watched.snapshot,
-                    sweep,
-                    news: &interval.news,
-                    certificate: tables.certificate(),
-                    changes: &report.changes.rows,
-                    unread_changes: &report.changes.unread,
-                    ledger: self.store.ledger(),
-                    has_counters,
-                    interval: self.request.interval,
-                    time_ms,
-                };
-                let mut actions = LiveActions { operation: &mut *operation, writer: writer.as_ref() };
-                policy.step(&mut actions, &reading, running.as_ref())
-            }
+        let reading = PolicyReading {
+            look: watched.snapshot,
+            sweep,
+            news: &interval.news,
+            certificate: tables.certificate(),
+            changes: &report.changes.rows,
+            unread_changes: &report.changes.unread,
+            ledger: self.store.ledger(),
+            has_counters,
+            interval: self.request.interval,
+            time_ms,
         };
+        let PolicyOutcome { notices, actions, wrote } =
+            step_policy(self.policy.as_mut(), operation, &reading, running.as_ref());
         events.extend(self.events.derive_policy(notices, time_ms));
         let stored = events.iter().map(|event| self.events.to_stored(event)).collect();
         // What is published is stored: a watch that is killed publishes no event under a number that is used again.
@@ -356,4 +357,15 @@ impl WatchService<'_> {
         publisher.take_messages().iter().for_each(|line| operation.reporter.report_line(line));
         if wrote { WatchEnd::Reopen } else { WatchEnd::Done }
     }
+}
+
+/// The step of a policy after a sweep; without one nothing is done.
+fn step_policy(
+    policy: Option<&mut (PolicyRunner, Option<PolicyWriter>)>,
+    operation: &mut Operation<'_>,
+    reading: &PolicyReading<'_>,
+    running: Option<&JobMap>,
+) -> PolicyOutcome {
+    let Some((runner, writer)) = policy else { return PolicyOutcome::default() };
+    runner.step(&mut LiveActions { operation, writer: writer.as_ref() }, reading, running)
 }
