@@ -311,7 +311,7 @@ mod tests {
         assert_eq!(left(55), ("1 marked read-only 1 warning".to_owned(), false));
         // What can be shortened is, before a fact that matters is gone.
         assert_eq!(left(43), ("1 read-only 1 warning".to_owned(), false));
-        assert_eq!(left(36), ("1 read-only 1 warning".to_owned(), false));
+        assert_eq!(left(37), ("1 read-only 1 warning".to_owned(), false));
         assert_eq!(left(0), ("1 read-only".to_owned(), false));
     }
 }
