@@ -97,6 +97,7 @@ fn command_lines() -> Vec<(&'static str, Vec<&'static str>, String)> {
     // An agent needs a port, and prints a line for each event: see `agents`. So does a watch: see `commands::watch`.
     // An undo needs a change that was confirmed: see `console::written_changes`.
     // Commands of a study need its folder: see `studies`.
+    // A group of commands does nothing by itself.
     let others = [
         "show",
         "capture",
@@ -112,6 +113,7 @@ fn command_lines() -> Vec<(&'static str, Vec<&'static str>, String)> {
         "study plot",
         "study slurm",
         "watch",
+        "policy",
     ];
     // What writes to a fabric needs one that can be written to: see `changing`.
     let reads = COMMANDS.iter().filter(|command| command.danger != Danger::WritesFabric);
