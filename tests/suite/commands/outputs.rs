@@ -97,7 +97,7 @@ fn command_lines() -> Vec<(&'static str, Vec<&'static str>, String)> {
     // An agent needs a port, and prints a line for each event: see `agents`. So does a watch: see `commands::watch`.
     // An undo needs a change that was confirmed: see `console::written_changes`.
     // Commands of a study need its folder: see `studies`.
-    // A group of commands does nothing by itself.
+    // A group of commands does nothing by itself, and a stop of policies is written for the whole machine: see `policy`.
     let others = [
         "show",
         "capture",
@@ -114,6 +114,8 @@ fn command_lines() -> Vec<(&'static str, Vec<&'static str>, String)> {
         "study slurm",
         "watch",
         "policy",
+        "policy off",
+        "policy on",
     ];
     // What writes to a fabric needs one that can be written to: see `changing`.
     let reads = COMMANDS.iter().filter(|command| command.danger != Danger::WritesFabric);

@@ -68,7 +68,7 @@ fn marks_and_proposals_say_what_they_do_to_the_pair() {
     assert_all(&narrow, &["engines alike", "this pair is lost, at spine-3"]);
     enter_line(&mut driver, "trace node16 node01");
     driver.press("5");
-    assert_all(&shown(&driver), &["leave this path as it is"]);
+    assert_all(&shown(&driver), &["this path as it is"]);
     let wide = resized(&mut driver, 120, 40);
     assert_all(&wide, &["its way back is lost, at spine-3"]);
 }

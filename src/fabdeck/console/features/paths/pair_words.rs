@@ -57,6 +57,7 @@ pub fn mark_words(screen: &PathsScreen, known: &Model) -> Vec<(String, Role)> {
     let marks = count_words(known.marks.len(), "mark", "marks");
     let mut lines = vec![match screen.first_failed_element(known) {
         Some(struck) => (format!("this pair is lost, at {}", plain_name(&struck)), Role::Danger),
+        None if known.marks.len() == 1 => ("the mark leaves this path as it is".to_owned(), Role::Good),
         None => (format!("the {marks} leave this path as it is"), Role::Good),
     }];
     if let Some(back) = screen.facts().and_then(|facts| facts.paths.back.as_ref())

@@ -6,7 +6,7 @@ use super::draw_pairs::{draw_pairs, low_screen_note};
 use super::draw_sides::draw_sides;
 use super::draw_victims::{draw_victims, full_row_count, victims_head};
 use super::engine_page::{engine_lines, engine_reason};
-use super::engines::safe_choice;
+use super::engines::{is_unsafe_without_drain, safe_choice};
 use super::screen::WhatifPane;
 use super::victims_page;
 use super::whatif_layout::WhatifPanes;
@@ -130,8 +130,11 @@ fn amounts_words(state: &SessionState, room: u16) -> (String, Role) {
             if let Some((engine, moved)) = safe_choice(&state.known) {
                 let short = format!("safe to do next: {}", engine.id);
                 let moved = count_words(usize::try_from(moved).unwrap_or(usize::MAX), "pair", "pairs");
-                let long = format!("{short}, certified, moves {moved}, the fewest");
+                let long = format!("{short}, certified, moves {moved}");
                 return (if width(&long) <= room { long } else { short }, Role::Good);
+            }
+            if is_unsafe_without_drain(&state.known) {
+                return ("none is safe while traffic flows: drain first".to_owned(), Role::Warning);
             }
             let count = format!("{done} engines, {seconds:.3} s");
             let long = format!("{count}   by verdict, live, busiest");

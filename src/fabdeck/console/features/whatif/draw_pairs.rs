@@ -147,13 +147,15 @@ fn draw_legend(canvas: &mut Canvas<'_>, area: Rect, cost: &Cost) {
 /// What as many random cables would cost, for comparison.
 pub fn comparison_words(cost: &Cost) -> String {
     let expected = &cost.expected;
+    let range = match expected.best == expected.worst {
+        true => digits_in_groups(expected.best),
+        false => format!("{} to {}", digits_in_groups(expected.best), digits_in_groups(expected.worst)),
+    };
     format!(
-        "{} {} {:.0} {}; one alone {} to {}",
+        "{} {} {} {}; one alone {range}",
         count_words(expected.faults, "random cable", "random cables"),
         if expected.faults == 1 { "costs" } else { "cost" },
-        expected.mean,
+        digits_in_groups(format_args!("{:.0}", expected.mean)),
         cost.expected_counts(),
-        digits_in_groups(expected.best),
-        digits_in_groups(expected.worst)
     )
 }

@@ -202,8 +202,8 @@ fn rank(known: &Model, engine: &Engine) -> (EngineVerdict, u8, u64) {
 }
 
 /// The engine whose routes are the safe thing to do next, and the pairs that they move: certified without any finding, safe
-/// to write while traffic flows, and of those the one that moves the fewest pairs. `None` while engines run, and where there
-/// is none.
+/// to write while traffic flows, and of those the first of the list, which is the one that it proposes. `None` while engines
+/// run, and where there is none.
 pub fn safe_choice(known: &Model) -> Option<(&'static Engine, u64)> {
     let done = |engine: &&'static Engine| match known.proposed.get(engine.id) {
         Some(ProposalState::Done { row, .. }) => Some(row.as_ref()),
@@ -221,7 +221,19 @@ pub fn safe_choice(known: &Model) -> Option<(&'static Engine, u64)> {
         let moved = done(&engine)?.moved_pairs?;
         (moved > 0).then_some((engine, moved))
     });
-    moved.min_by_key(|(engine, moved)| (*moved, rank(known, engine)))
+    moved.min_by_key(|(engine, _)| rank(known, engine))
+}
+
+/// Whether all engines are done, and some have routes without a finding, of which none can be written while traffic flows.
+pub fn is_unsafe_without_drain(known: &Model) -> bool {
+    let engines = listed_engines(known);
+    let is_done =
+        |engine: &&Engine| matches!(known.proposed.get(engine.id), Some(ProposalState::Done { .. }));
+    let mut clean =
+        engines.iter().filter(|engine| EngineVerdict::of(known, engine) == EngineVerdict::Clean).peekable();
+    engines.iter().all(|engine| is_done(&engine))
+        && clean.peek().is_some()
+        && clean.all(|engine| live_rank(known, engine) == UNSAFE)
 }
 
 /// Of [`live_rank`]: no mixture of old and new entries can block traffic; and traffic has to end before the routes are
