@@ -231,7 +231,7 @@ pub fn is_unsafe_without_drain(known: &Model) -> bool {
         |engine: &&Engine| matches!(known.proposed.get(engine.id), Some(ProposalState::Done { .. }));
     let mut clean =
         engines.iter().filter(|engine| EngineVerdict::of(known, engine) == EngineVerdict::Clean).peekable();
-    engines.iter().all(|engine| is_done(&engine))
+    engines.iter().all(is_done)
         && clean.peek().is_some()
         && clean.all(|engine| live_rank(known, engine) == UNSAFE)
 }
