@@ -53,6 +53,9 @@ pub struct PolicyWorld {
     pub is_partial: bool,
     pub has_foreign_change: bool,
     pub stop: Option<PolicyStop>,
+    /// Whether incomplete changes are in force as a whole, and whether policies cannot be turned off.
+    pub is_left_whole: bool,
+    pub has_full_disk: bool,
     pub writes: bool,
     /// Actions after which the process of the watch is killed; `None`: never.
     pub actions_left: Option<u32>,
@@ -91,6 +94,8 @@ impl PolicyWorld {
             is_partial: false,
             has_foreign_change: false,
             stop: None,
+            is_left_whole: false,
+            has_full_disk: false,
             writes: true,
             actions_left: None,
             lines: Vec::new(),
@@ -259,6 +264,9 @@ impl PolicyActions for PolicyWorld {
     }
 
     fn turn_off(&mut self, why: &str) -> Result<(), Failure> {
+        if self.has_full_disk {
+            return Err(Failure::usage("FD-7383: no room"));
+        }
         self.stop = Some(PolicyStop { time: String::new(), user: "ada".into(), why: why.to_owned() });
         Ok(())
     }
@@ -321,6 +329,10 @@ impl PolicyActions for PolicyWorld {
     fn phase(&mut self, id: &str) -> Option<ChangePhase> {
         self.spend_action();
         Some(self.find(id).map_or(ChangePhase::Refused, |change| change.phase))
+    }
+
+    fn is_left_whole(&mut self, _id: &str) -> bool {
+        self.is_left_whole
     }
 
     fn find_isolation(&mut self, id: &str) -> Result<IsolationRecord, String> {

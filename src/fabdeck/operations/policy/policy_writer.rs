@@ -24,7 +24,7 @@ use crate::operations::operation::Operation;
 use crate::operations::plans::plan_origin::PlanOrigin;
 use crate::operations::plans::route_plan::text_of_plan;
 use crate::system::stop_flag::StopFlag;
-use fabdeck_change::{ChangePhase, Plan};
+use fabdeck_change::{ChangePhase, EVERYTHING_LEFT, Plan};
 use fabdeck_mad::access::ReadOptions;
 
 /// Time to wait for a rollback; the guard goes on with it afterwards.
@@ -195,6 +195,11 @@ impl PolicyActions for LiveActions<'_, '_> {
             Err(failure) if failure.exit == Exit::Usage => Some(ChangePhase::Refused),
             Err(_) => None,
         }
+    }
+
+    fn is_left_whole(&mut self, id: &str) -> bool {
+        let status = guard_status(self.limited().env, id);
+        status.is_ok_and(|status| status.left.iter().any(|left| left.what == EVERYTHING_LEFT))
     }
 
     fn find_isolation(&mut self, id: &str) -> Result<IsolationRecord, String> {
