@@ -56,6 +56,9 @@ pub struct PolicyWorld {
     /// Whether incomplete changes are in force as a whole, and whether policies cannot be turned off.
     pub is_left_whole: bool,
     pub has_full_disk: bool,
+    /// Whether a port has no counters, though the fabric can be read, and whether guards refuse to roll back.
+    pub has_silent_port: bool,
+    pub refuses_rollback: bool,
     pub writes: bool,
     /// Actions after which the process of the watch is killed; `None`: never.
     pub actions_left: Option<u32>,
@@ -96,6 +99,8 @@ impl PolicyWorld {
             stop: None,
             is_left_whole: false,
             has_full_disk: false,
+            has_silent_port: false,
+            refuses_rollback: false,
             writes: true,
             actions_left: None,
             lines: Vec::new(),
@@ -183,7 +188,7 @@ impl PolicyWorld {
             .collect(),
         };
         let samples: Vec<CounterSample> = self.counters.iter().map(sample).collect();
-        let ports = samples.len() as u64 + u64::from(self.is_partial);
+        let ports = samples.len() as u64 + u64::from(self.is_partial || self.has_silent_port);
         let fabric = self.has_new_fabric.then(|| self.look.fabric().clone().into());
         Sweep { samples, ports, fabric, took: Duration::from_millis(300), ..Sweep::default() }
     }
@@ -358,6 +363,9 @@ impl PolicyActions for PolicyWorld {
 
     fn roll_back(&mut self, id: &str) -> Result<(), String> {
         self.spend_action();
+        if self.refuses_rollback {
+            return Err("FD-5654: more pairs would be lost".to_owned());
+        }
         let back = self.put_back(id);
         self.spend_action();
         back
