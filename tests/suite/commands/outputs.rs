@@ -98,6 +98,7 @@ fn command_lines() -> Vec<(&'static str, Vec<&'static str>, String)> {
     // An undo needs a change that was confirmed: see `console::written_changes`.
     // Commands of a study need its folder: see `studies`.
     // A group of commands does nothing by itself.
+    // Turning policies off or on writes into the state folders of this machine: see `policy::switch`.
     let others = [
         "show",
         "capture",
@@ -114,6 +115,8 @@ fn command_lines() -> Vec<(&'static str, Vec<&'static str>, String)> {
         "study slurm",
         "watch",
         "policy",
+        "policy off",
+        "policy on",
     ];
     // What writes to a fabric needs one that can be written to: see `changing`.
     let reads = COMMANDS.iter().filter(|command| command.danger != Danger::WritesFabric);
