@@ -60,9 +60,10 @@ pub use guard::{
     GuardMemory, GuardMode, GuardProcess, GuardRequest, GuardRole, GuardSocket, GuardSocketError,
     GuardTakeover, QueuedRequest, RefusalLog, RequestError, Rights, RollbackOutlook, RolledBackTables,
     RoutingDefects, StartGuard, UNREACHABLE_TIMEOUT, already_decided, current_phase, deadline_now,
-    find_defects, first_unreached, host_name, is_listening, list_sockets, registration_conflict,
-    request_description, request_status, send_request, send_request_within, send_with_restart, socket_path,
-    switched_ports, tables_after_rollback, take_guard_lock, wait_as_standby, window_left,
+    find_defects, find_rollback_defects, first_unreached, host_name, is_listening, list_sockets,
+    registration_conflict, request_description, request_status, send_request, send_request_within,
+    send_with_restart, socket_path, switched_ports, tables_after_rollback, take_guard_lock, wait_as_standby,
+    window_left,
 };
 pub use journal::{
     BeginRecord, ChainError, ChainHash, ChainedLines, ChangePhase, ChangeState, Disk, EndRecord, FileDisk,
@@ -75,7 +76,7 @@ pub use migrations_in_force::{migrations_in_force, moved_flows, remaining_migrat
 pub use opensm_site::OpensmSite;
 pub use order::{OrderedWrites, TransientLoss, UnfailedLoss, measure_writes, order_writes};
 pub use path_bits_in_force::{ChangedPathBits, UNDO_OF, path_bits_in_force, undone_number};
-pub use plan::{CertificateScope, Drift, EntryDrift, MAX_PLAN_BYTES, Plan, PlanFileError, SCHEMA};
+pub use plan::{CertificateScope, Drift, EntryDrift, ISOLATE, MAX_PLAN_BYTES, Plan, PlanFileError, SCHEMA};
 pub use plan_lanes::PlanLanes;
 pub use plan_path_bits::PlanPathBits;
 pub use plan_phases::{PhasedHost, PlanPhases, SilentHostAction};

@@ -22,6 +22,10 @@ use fabdeck_fabric::{
 };
 use fabdeck_mad::access::AttributePart;
 
+/// How the engine of a plan begins that leads paths around a link which stays up; the plan that takes it back has it in
+/// parentheses.
+pub const ISOLATE: &str = "isolate";
+
 pub const SCHEMA: &str = "fabdeck.plan/1";
 /// A longer file is no plan: a plan for every table of 43,904 hosts is less than half as long.
 pub const MAX_PLAN_BYTES: u64 = 1 << 30;
@@ -201,6 +205,12 @@ impl Plan {
         let mut faults = Faults::new();
         self.failed.iter().filter_map(|failed| failed.find(fabric)).for_each(|what| _ = faults.mark(what));
         faults
+    }
+
+    /// Whether its failed links are up: they were marked only so that no path crosses them. Such a link carries paths again
+    /// after a rollback, unless it went down meanwhile.
+    pub fn leaves_failed_up(&self) -> bool {
+        self.engine.starts_with(&format!("{ISOLATE} ")) || self.engine.contains(&format!("({ISOLATE} "))
     }
 
     /// The first difference between this fabric and the one that the plan was made for.

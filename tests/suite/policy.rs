@@ -5,6 +5,7 @@
 
 mod applied;
 mod bad_days;
+mod failed_policies;
 mod killed_steps;
 mod link_conditions;
 mod node_conditions;

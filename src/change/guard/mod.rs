@@ -41,8 +41,8 @@ pub use refusal_log::RefusalLog;
 pub use registration::host_name;
 pub use registration_state::registration_conflict;
 pub use rollback_outlook::{
-    RollbackOutlook, RolledBackTables, RoutingDefects, find_defects, first_unreached, switched_ports,
-    tables_after_rollback,
+    RollbackOutlook, RolledBackTables, RoutingDefects, find_defects, find_rollback_defects, first_unreached,
+    switched_ports, tables_after_rollback,
 };
 pub use rollback_retry::UNREACHABLE_TIMEOUT;
 pub use socket_folder::{list_sockets, socket_path};

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use crate::plan::Plan;
 use crate::writes::{PlanWrite, WriteStep};
 use fabdeck_fabric::observe::Observation;
-use fabdeck_fabric::{ElementId, Fabric, Guid, PortId, PortNum, Routes, Tables};
+use fabdeck_fabric::{ElementId, Fabric, Faults, Guid, PortId, PortNum, Routes, Tables};
 use fabdeck_mad::access::{AttributePart, DevicePort, NoObserver, ReadOptions, SourceError, Surveyor};
 use fabdeck_routing::certificate::{LaneKnowledge, RouteScope, certify};
 use fabdeck_routing::{Cause, NoProgress, Problem};
@@ -42,8 +42,11 @@ impl RollbackOutlook {
             surveyor.read_fabric(ReadOptions { tables: true, ..ReadOptions::default() }, &mut NoObserver)?;
         let RolledBackTables { tables: back, down, .. } = tables_after_rollback(&look, steps);
         let fabric = &look.fabric;
-        let staying = find_defects(fabric, &look.tables, plan);
-        Ok(Self { staying, back: find_defects_without(fabric, &back, plan, &down) })
+        let staying = find_rollback_defects(fabric, &look.tables, plan);
+        Ok(Self {
+            staying,
+            back: find_defects_without(fabric, &back, plan, rollback_faults(fabric, plan), &down),
+        })
     }
 
     /// Whether a rollback needs no decision: it loses no more pairs than staying, or than the fabric lost before the
@@ -55,12 +58,26 @@ impl RollbackOutlook {
 
 /// The damage of tables over the scope of a plan.
 pub fn find_defects(fabric: &Fabric, tables: &Tables, plan: &Plan) -> RoutingDefects {
-    find_defects_without(fabric, tables, plan, &[])
+    find_defects_without(fabric, tables, plan, plan.faults(fabric), &[])
 }
 
-/// The same, with more ports out of service.
-fn find_defects_without(fabric: &Fabric, tables: &Tables, plan: &Plan, down: &[PortId]) -> RoutingDefects {
-    let mut faults = plan.faults(fabric);
+/// The damage of tables as a rollback is judged by it: of a plan that leaves its failed links up, they count as they are.
+pub fn find_rollback_defects(fabric: &Fabric, tables: &Tables, plan: &Plan) -> RoutingDefects {
+    find_defects_without(fabric, tables, plan, rollback_faults(fabric, plan), &[])
+}
+
+fn rollback_faults(fabric: &Fabric, plan: &Plan) -> Faults {
+    if plan.leaves_failed_up() { Faults::new() } else { plan.faults(fabric) }
+}
+
+/// The same, with these elements and more ports out of service.
+fn find_defects_without(
+    fabric: &Fabric,
+    tables: &Tables,
+    plan: &Plan,
+    mut faults: Faults,
+    down: &[PortId],
+) -> RoutingDefects {
     down.iter().for_each(|port| _ = faults.mark(ElementId::Port(*port)));
     let problem = Problem::new(fabric, &faults);
     let mut routes = Routes::from_tables(fabric.switches().map(|(id, _)| tables.lft(id)));

@@ -89,6 +89,12 @@ pub fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
     replace_with(path, bytes, None)
 }
 
+/// The same, for a file that all users may read whatever the umask is.
+pub fn replace_readable(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    use std::os::unix::fs::PermissionsExt;
+    replace_with(path, bytes, Some(std::fs::Permissions::from_mode(0o644)))
+}
+
 fn replace_with(path: &Path, bytes: &[u8], rights: Option<std::fs::Permissions>) -> io::Result<()> {
     let (temporary, file) = create_temporary(path)?;
     let written = write_content(file, bytes, rights).and_then(|()| std::fs::rename(&temporary, path));

@@ -97,7 +97,8 @@ fn command_lines() -> Vec<(&'static str, Vec<&'static str>, String)> {
     // An agent needs a port, and prints a line for each event: see `agents`. So does a watch: see `commands::watch`.
     // An undo needs a change that was confirmed: see `console::written_changes`.
     // Commands of a study need its folder: see `studies`.
-    // A group of commands does nothing by itself, and a stop of policies is written for the whole machine: see `policy`.
+    // A group of commands does nothing by itself.
+    // Turning policies off or on writes into the state folders of this machine: see `policy::switch`.
     let others = [
         "show",
         "capture",

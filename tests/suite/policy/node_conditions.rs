@@ -74,6 +74,9 @@ fn only_nodes_in_use_are_drained() {
     }
     // It is drained by fabdeck already.
     assert!(decide(&sight(vec![node("n1", "drng", DRAIN_REASON)], &["n1"], 10)).is_empty());
+    // A person drained it, in words that begin like those of fabdeck.
+    let rma = node("n1", "drng", "fabdeck: RMA");
+    assert_eq!(decide(&sight(vec![rma], &["n1"], 10)), ["drained-by-others n1"]);
     // It is no node of Slurm.
     assert!(decide(&sight(vec![node("n1", "idle", "")], &["n2"], 10)).is_empty());
 }

@@ -53,6 +53,12 @@ pub struct PolicyWorld {
     pub is_partial: bool,
     pub has_foreign_change: bool,
     pub stop: Option<PolicyStop>,
+    /// Whether incomplete changes are in force as a whole, and whether policies cannot be turned off.
+    pub is_left_whole: bool,
+    pub has_full_disk: bool,
+    /// Whether a port has no counters, though the fabric can be read, and whether guards refuse to roll back.
+    pub has_silent_port: bool,
+    pub refuses_rollback: bool,
     pub writes: bool,
     /// Actions after which the process of the watch is killed; `None`: never.
     pub actions_left: Option<u32>,
@@ -91,6 +97,10 @@ impl PolicyWorld {
             is_partial: false,
             has_foreign_change: false,
             stop: None,
+            is_left_whole: false,
+            has_full_disk: false,
+            has_silent_port: false,
+            refuses_rollback: false,
             writes: true,
             actions_left: None,
             lines: Vec::new(),
@@ -178,7 +188,7 @@ impl PolicyWorld {
             .collect(),
         };
         let samples: Vec<CounterSample> = self.counters.iter().map(sample).collect();
-        let ports = samples.len() as u64 + u64::from(self.is_partial);
+        let ports = samples.len() as u64 + u64::from(self.is_partial || self.has_silent_port);
         let fabric = self.has_new_fabric.then(|| self.look.fabric().clone().into());
         Sweep { samples, ports, fabric, took: Duration::from_millis(300), ..Sweep::default() }
     }
@@ -259,6 +269,9 @@ impl PolicyActions for PolicyWorld {
     }
 
     fn turn_off(&mut self, why: &str) -> Result<(), Failure> {
+        if self.has_full_disk {
+            return Err(Failure::usage("FD-7383: no room"));
+        }
         self.stop = Some(PolicyStop { time: String::new(), user: "ada".into(), why: why.to_owned() });
         Ok(())
     }
@@ -323,6 +336,10 @@ impl PolicyActions for PolicyWorld {
         Some(self.find(id).map_or(ChangePhase::Refused, |change| change.phase))
     }
 
+    fn is_left_whole(&mut self, _id: &str) -> bool {
+        self.is_left_whole
+    }
+
     fn find_isolation(&mut self, id: &str) -> Result<IsolationRecord, String> {
         self.spend_action();
         let at = self.changes.iter().position(|change| change.id == id).ok_or("no such change")?;
@@ -346,6 +363,9 @@ impl PolicyActions for PolicyWorld {
 
     fn roll_back(&mut self, id: &str) -> Result<(), String> {
         self.spend_action();
+        if self.refuses_rollback {
+            return Err("FD-5654: more pairs would be lost".to_owned());
+        }
         let back = self.put_back(id);
         self.spend_action();
         back

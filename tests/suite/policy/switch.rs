@@ -40,6 +40,21 @@ fn policies_are_turned_off_and_on_without_a_watch() {
     assert_eq!(show(&home)["on"], false);
 }
 
+/// The user of the watch reads the file of another user, and replaces it whatever lock that one left.
+#[test]
+fn off_is_readable_for_all_and_needs_no_lock() {
+    use std::os::unix::fs::PermissionsExt;
+    let home = home();
+    let state = home.path().join("state");
+    std::fs::create_dir(&state).unwrap();
+    // A lock that cannot be opened.
+    std::fs::create_dir(state.join("policy-off.lock")).unwrap();
+    let off = run(&home, &["policy", "off"]);
+    assert!(off.status.success(), "{}", text(&off));
+    let mode = std::fs::metadata(state.join("policy-off")).unwrap().permissions().mode();
+    assert_eq!(mode & 0o777, 0o644);
+}
+
 #[test]
 fn off_that_cannot_be_written_is_an_error() {
     let home = home();

@@ -12,8 +12,8 @@ use crate::operations::plans::plan_verdict::{PlanFit, PlanVerdict, check_plan_fi
 use crate::operations::preview::comparison::PathScope;
 use crate::operations::preview::whatif::routes_in_force;
 use fabdeck_change::{
-    BeginRecord, LocalSystem, OpensmDriver, OpensmSite, Plan, UnfailedLoss, find_defects, first_unreached,
-    measure_writes, switched_ports,
+    BeginRecord, LocalSystem, OpensmDriver, OpensmSite, Plan, UnfailedLoss, find_rollback_defects,
+    first_unreached, measure_writes, switched_ports,
 };
 use fabdeck_fabric::Faults;
 use fabdeck_mad::access::{Actuator, ReadObserver, ReadOptions, RegistrationLookup, Surveyor};
@@ -234,7 +234,8 @@ impl PreparedChange {
             mkey_file: means.given.reach.mkey_file.clone().map(absolute_path),
             switches: switch_guids(&self.look),
             simulator,
-            lost_before: find_defects(self.look.fabric(), &self.look.observation.tables, &self.plan).pairs,
+            lost_before: find_rollback_defects(self.look.fabric(), &self.look.observation.tables, &self.plan)
+                .pairs,
             failed: self.plan.failed.clone(),
             pairs: self.judged.transition.on_the_way.clone(),
             covers_switches: self.plan.scope.switches,

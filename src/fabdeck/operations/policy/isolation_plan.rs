@@ -16,16 +16,13 @@ use crate::operations::plans::plan_origin::PlanOrigin;
 use crate::operations::plans::proposal_plan::make_plan;
 use crate::operations::plans::tables_proposal::tables_proposal;
 use crate::operations::preview::whatif::{Proposal, routes_in_force};
-use fabdeck_change::{Plan, PlanWrite, UNDO_OF};
+use fabdeck_change::{ISOLATE, Plan, PlanWrite, UNDO_OF};
 use fabdeck_fabric::observe::PortIdentity;
 use fabdeck_fabric::{
     BLOCK_LIDS, ElementId, Faults, JobMap, Lid, LinkId, NO_PATH, NodeId, PortId, PortNum, Routes, Tables,
 };
 use fabdeck_mad::access::AttributePart;
 use fabdeck_routing::{Detour, NoProgress, Problem, lead_around};
-
-/// How the engine of such a plan is called.
-const ISOLATE: &str = "isolate";
 
 /// A link to take out, with what has to hold.
 #[derive(Clone, Copy, Debug)]
@@ -128,6 +125,10 @@ pub fn plan_return(
     made: PlanOrigin,
 ) -> Result<Plan, PolicyRefusal> {
     let before = certificate_in_force(look)?;
+    if request.is_needed && connected_losses(&before) == 0 {
+        let why = "all pairs have a path when the fabric is read again".to_owned();
+        return Err(PolicyRefusal::PartialSweep(why));
+    }
     let mut wanted = look.observation.tables.clone();
     for change in request.changes.iter().rev() {
         put_back_entries(look, &change.writes, &mut wanted);
@@ -155,7 +156,12 @@ pub fn plan_return(
     }
 }
 
-fn certificate_in_force(look: &Snapshot) -> Result<CertificateReport, PolicyRefusal> {
+/// Pairs without a path though cables connect them.
+pub fn connected_losses(report: &CertificateReport) -> u64 {
+    report.unreachable - report.by_cause.cut_off.min(report.unreachable)
+}
+
+pub(super) fn certificate_in_force(look: &Snapshot) -> Result<CertificateReport, PolicyRefusal> {
     let certified =
         certify_tables(look, &NoProgress).map_err(|error| PolicyRefusal::Routes(error.to_string()))?;
     certified.ok_or_else(|| PolicyRefusal::Routes("the forwarding tables were not read".to_owned()))

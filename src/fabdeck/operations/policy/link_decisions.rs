@@ -10,7 +10,7 @@
 //!
 //! One thing at a time: while a change of the policy waits, nothing else is begun.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
@@ -51,6 +51,8 @@ pub enum IsolationStage {
     Out { change: String },
     /// The change that takes it back waits.
     Returning { out: String, change: PolicyChange },
+    /// Its change was left incomplete by its guard: a person has to decide, and until then no other link is taken out.
+    Failed { change: String },
 }
 
 /// A link that the policy took out of use.
@@ -75,7 +77,19 @@ impl IsolatedLink {
     pub fn pending(&self) -> Option<&PolicyChange> {
         match &self.stage {
             IsolationStage::Leaving { change } | IsolationStage::Returning { change, .. } => Some(change),
-            IsolationStage::Shadow | IsolationStage::Out { .. } => None,
+            IsolationStage::Shadow | IsolationStage::Out { .. } | IsolationStage::Failed { .. } => None,
+        }
+    }
+
+    pub fn is_leaving(&self) -> bool {
+        matches!(self.stage, IsolationStage::Leaving { .. })
+    }
+
+    /// The change of it that was left incomplete.
+    pub fn failed(&self) -> Option<&str> {
+        match &self.stage {
+            IsolationStage::Failed { change } => Some(change),
+            _ => None,
         }
     }
 }
@@ -129,6 +143,9 @@ pub struct PolicySight {
     pub isolated: BTreeMap<LinkEnds, IsolatedSight>,
     /// The phases of the policy's changes, as far as they are known.
     pub changes: BTreeMap<String, ChangePhase>,
+    /// Incomplete changes that are in force as a whole: their guards did not roll them back, because more pairs would have
+    /// no path then.
+    pub left_whole: BTreeSet<String>,
     /// Why the sweep does not show everything as it is now.
     pub incomplete: Option<SightFault>,
     /// The change of others that waits, or why that is not known.
@@ -158,6 +175,8 @@ pub enum PolicyRefusal {
         links: usize,
     },
     PendingChange(String),
+    /// A change of the policy was left incomplete.
+    FailedChange(String),
     AdaptiveRouting(String),
     LinksAtOnce(usize),
     LinksAnHour(usize),
@@ -185,6 +204,7 @@ impl PolicyRefusal {
             Self::StaleSweep(_) => "stale-sweep",
             Self::ManyTogether { .. } => "many-together",
             Self::PendingChange(_) => "pending-change",
+            Self::FailedChange(_) => "failed-change",
             Self::AdaptiveRouting(_) => "adaptive-routing",
             Self::LinksAtOnce(_) => "links-at-once",
             Self::LinksAnHour(_) => "links-an-hour",
@@ -221,6 +241,12 @@ impl fmt::Display for PolicyRefusal {
                 count_words(*troubled, "link", "links")
             ),
             Self::PendingChange(why) => write!(f, "{why}"),
+            Self::FailedChange(id) => {
+                write!(
+                    f,
+                    "change {id} of the policy was left incomplete, and a person has to decide about it"
+                )
+            }
             Self::AdaptiveRouting(why) => write!(f, "adaptive routing is not certified: {why}"),
             Self::LinksAtOnce(limit) => {
                 write!(
@@ -268,6 +294,11 @@ pub enum LinkDecision {
         link: LinkEnds,
         why: String,
     },
+    /// Its change was not rolled back, because more pairs would have no path then: it stays in force, and a person decides.
+    Fail {
+        link: LinkEnds,
+        why: String,
+    },
     /// The link is no longer of the policy.
     Release {
         link: LinkEnds,
@@ -281,6 +312,7 @@ pub enum LinkDecision {
     /// A link that is good again stays out of use.
     RefuseReturn {
         link: LinkEnds,
+        is_needed: bool,
         why: PolicyRefusal,
     },
 }
@@ -295,7 +327,9 @@ pub fn decide_links(sight: &PolicySight, policy: &Policy, state: &PolicyState) -
     if !decisions.is_empty() {
         return decisions;
     }
-    let refusal = refuse_all(sight, &policy.limits);
+    let failed = state.isolated.iter().find_map(IsolatedLink::failed);
+    let failed = failed.map(|id| PolicyRefusal::FailedChange(id.to_owned()));
+    let refusal = refuse_all(sight, &policy.limits).or(failed);
     if let Some(decision) = decide_return(sight, &policy.limits, state, refusal.as_ref()) {
         return vec![decision];
     }
@@ -356,27 +390,33 @@ fn decide_pending(
         ChangePhase::RolledBack | ChangePhase::Refused => {
             Some(LinkDecision::Settle { link: ends, is_confirmed: false })
         }
+        ChangePhase::Incomplete if sight.left_whole.contains(&change.id) => Some(LinkDecision::Fail {
+            link: ends,
+            why: "a rollback would leave more pairs without a path".to_owned(),
+        }),
         ChangePhase::Incomplete => {
             Some(LinkDecision::Stop { link: ends, why: "its rollback left parts in the fabric".to_owned() })
         }
-        ChangePhase::Applied if sight.incomplete.is_some() => None,
         ChangePhase::Applied => {
             // Of a change of an earlier process nothing is known: its guard rolls it back.
             let applied_ms = change.applied_ms?;
-            // To go back would lead paths over the link, which is down at the moment.
-            let is_leaving = matches!(link.stage, IsolationStage::Leaving { .. });
-            if is_leaving && !sight.isolated.get(&ends).is_some_and(|seen| seen.is_present) {
-                return None;
-            }
+            let is_over = sight.time_ms - applied_ms >= limits.confirm_after_ms;
             let lost = sight.lost_pairs.filter(|lost| *lost > change.lost_before);
+            // To go back would lead paths over the link, which is down at the moment.
+            if link.is_leaving() && !sight.isolated.get(&ends).is_some_and(|seen| seen.is_present) {
+                let is_fine = is_over && lost.is_none() && sight.incomplete.is_none();
+                return is_fine.then_some(LinkDecision::Confirm(ends));
+            }
             if let Some(lost) = lost {
                 let why = format!("{lost} pairs have no path, and {} had none before it", change.lost_before);
                 return Some(LinkDecision::RollBack { link: ends, why });
             }
+            if sight.incomplete.is_some() {
+                return None;
+            }
             if let Some(finding) = sight.findings.first().filter(|_| !change.is_needed) {
                 return Some(LinkDecision::RollBack { link: ends, why: finding.clone() });
             }
-            let is_over = sight.time_ms - applied_ms >= limits.confirm_after_ms;
             is_over.then_some(LinkDecision::Confirm(ends))
         }
     }
@@ -391,6 +431,11 @@ fn decide_release(sight: &PolicySight, link: &IsolatedLink) -> Option<LinkDecisi
     if let Some(absent_ms) = link.absent_ms {
         let is_gone = sight.time_ms - absent_ms >= GONE_MS;
         return is_gone.then(|| release(link, "its cable is gone, so no path can lead over it"));
+    }
+    if let Some(id) = link.failed()
+        && matches!(sight.changes.get(id), Some(ChangePhase::RolledBack | ChangePhase::Confirmed))
+    {
+        return Some(release(link, "a person settled its change"));
     }
     let is_out = matches!(link.stage, IsolationStage::Out { .. });
     (is_out && seen.carries_paths == Some(true))
@@ -411,17 +456,28 @@ fn decide_return(
 ) -> Option<LinkDecision> {
     let is_free = |link: &&IsolatedLink| {
         let is_present = sight.isolated.get(&link.ends).is_some_and(|seen| seen.is_present);
-        is_present && state.held.get(&link.ends).is_none_or(|until| sight.time_ms >= *until)
+        is_present
+            && link.failed().is_none()
+            && state.held.get(&link.ends).is_none_or(|until| sight.time_ms >= *until)
     };
     let mut free = state.isolated.iter().filter(is_free);
     let is_needed = sight.lost_pairs.is_some_and(|lost| lost > 0);
     let is_out = |link: &&IsolatedLink| matches!(link.stage, IsolationStage::Out { .. });
     let needed = free.clone().find(is_out).filter(|_| is_needed);
     let link = needed.or_else(|| free.find(|link| sight.time_ms - link.bad_ms >= limits.good_for_ms))?;
-    // Links that fail together are a reason to take one back that is needed.
-    let refusal = refusal.filter(|why| !(is_needed && matches!(why, PolicyRefusal::ManyTogether { .. })));
-    Some(match refusal {
-        Some(why) => LinkDecision::RefuseReturn { link: link.ends, why: why.clone() },
+    // Links that fail together are a reason to take one back that is needed, and a failed switch makes sweeps partial: the
+    // plan is made of a reading of its own, which has to be complete.
+    let is_refused = |why: &&PolicyRefusal| {
+        let of_sweep = matches!(
+            why,
+            PolicyRefusal::ManyTogether { .. }
+                | PolicyRefusal::PartialSweep(_)
+                | PolicyRefusal::StaleSweep(_)
+        );
+        !(is_needed && of_sweep)
+    };
+    Some(match refusal.filter(is_refused) {
+        Some(why) => LinkDecision::RefuseReturn { link: link.ends, is_needed, why: why.clone() },
         None => LinkDecision::TakeBack { link: link.ends, is_needed },
     })
 }
@@ -469,6 +525,19 @@ impl PolicyState {
         }
     }
 
+    /// Notes that the change of a link was left incomplete.
+    pub fn fail(&mut self, ends: LinkEnds) {
+        if let Some(change) = self.find(ends).and_then(IsolatedLink::pending).map(|change| change.id.clone())
+        {
+            self.set_stage(ends, IsolationStage::Failed { change });
+        }
+    }
+
+    /// Notes that links may have been bad while no watch saw them.
+    pub fn note_unwatched(&mut self, now_ms: i64) {
+        self.isolated.iter_mut().for_each(|link| link.bad_ms = link.bad_ms.max(now_ms));
+    }
+
     pub fn release(&mut self, ends: LinkEnds) {
         self.isolated.retain(|link| link.ends != ends);
         if self.isolated.is_empty() {
@@ -498,7 +567,7 @@ impl PolicyState {
                 self.set_stage(ends, IsolationStage::Out { change: out });
                 self.hold(ends, retry_at_ms);
             }
-            (IsolationStage::Shadow | IsolationStage::Out { .. }, _) => {}
+            (IsolationStage::Shadow | IsolationStage::Out { .. } | IsolationStage::Failed { .. }, _) => {}
         }
     }
 }

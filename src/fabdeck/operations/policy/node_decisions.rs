@@ -3,16 +3,15 @@
 //! Only a node that runs jobs or could is drained, and only one that is drained with the mark of fabdeck is undrained: a node
 //! that is drained for another reason, down, reserved or powered is left alone.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::link_decisions::PolicyRefusal;
 use super::policy_file::NodePolicy;
+use crate::operations::event_store::stored_batch::LinkEnds;
 use fabdeck_files::jobs::{SlurmNode, SlurmNodeUse};
 
 /// The reason of a drained node. It has no number that changes: Slurm takes another reason for another drain.
 pub const DRAIN_REASON: &str = "fabdeck: bad cable";
-/// How all reasons of fabdeck begin.
-const MARK: &str = "fabdeck:";
 /// Share of all nodes that may be drained at once.
 const MAX_SHARE: f64 = 0.01;
 /// Time until the same node is drained again.
@@ -26,7 +25,7 @@ pub struct NodeSight {
     /// Nodes behind bad cables, with what is bad.
     pub bad: BTreeMap<String, String>,
     /// Nodes that have a cable in the fabric: what is bad of others is not known.
-    pub cabled: std::collections::BTreeSet<String>,
+    pub cabled: BTreeSet<String>,
     /// Why nothing is done after this sweep.
     pub refusal: Option<PolicyRefusal>,
 }
@@ -38,6 +37,8 @@ pub struct DrainMemory {
     bad_ms: BTreeMap<String, i64>,
     /// When a node was drained last.
     drained_ms: BTreeMap<String, i64>,
+    /// The bad cables of nodes: a node is good again only with these cables, not with one of another rail.
+    pub bad_cables: BTreeMap<String, BTreeSet<LinkEnds>>,
     /// Nodes that would be drained.
     pub would_drain: BTreeMap<String, i64>,
 }
@@ -62,7 +63,7 @@ pub enum NodeDecision {
 
 /// Whether fabdeck drained a node.
 fn is_own(node: &SlurmNode) -> bool {
-    node.node_use() == SlurmNodeUse::Drained && node.reason.starts_with(MARK)
+    node.node_use() == SlurmNodeUse::Drained && node.reason.trim() == DRAIN_REASON
 }
 
 /// Most nodes that are drained at once.
@@ -78,6 +79,11 @@ pub fn decide_nodes(sight: &NodeSight, policy: &NodePolicy, memory: &mut DrainMe
     for node in sight.nodes.iter().filter(|node| is_own(node)) {
         memory.bad_ms.entry(node.name.clone()).or_insert(sight.time_ms);
     }
+    let own: BTreeSet<&String> =
+        sight.nodes.iter().filter(|node| is_own(node)).map(|node| &node.name).collect();
+    memory.bad_cables.retain(|node, _| {
+        own.contains(node) || sight.bad.contains_key(node) || memory.would_drain.contains_key(node)
+    });
     let is_good = |node: &str, memory: &DrainMemory| {
         let bad_ms = memory.bad_ms.get(node).copied().unwrap_or(sight.time_ms);
         sight.cabled.contains(node) && sight.time_ms - bad_ms >= policy.good_for_ms

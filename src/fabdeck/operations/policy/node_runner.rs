@@ -2,14 +2,18 @@
 //! that hangs delays no sweep.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, TryRecvError, channel};
 use std::time::Instant;
 
-use super::link_decisions::{PolicyRefusal, PolicySight};
+use super::isolation_plan::link_between;
+use super::link_decisions::{BadLinkSight, PolicyRefusal, PolicySight};
 use super::node_decisions::{DRAIN_REASON, DrainMemory, NodeDecision, NodeSight, decide_nodes};
 use super::policy_file::{NodePolicy, PolicyMode};
 use super::policy_notice::PolicyNotice;
 use crate::catalogue::snapshot::Snapshot;
+use crate::operations::event_store::stored_batch::LinkEnds;
 use crate::operations::event_store::watch_event::EventSeverity;
 use fabdeck_fabric::NodeId;
 use fabdeck_files::job_lists::{JobLine, JobList};
@@ -29,6 +33,8 @@ pub struct NodeRunner {
     policy: NodePolicy,
     /// Whether the policy may tell Slurm anything.
     writes: bool,
+    /// Whether policies are off, for the thread that works.
+    is_off: Arc<AtomicBool>,
     memory: DrainMemory,
     running: Option<Receiver<SlurmAnswer>>,
     next: Instant,
@@ -42,6 +48,7 @@ impl NodeRunner {
         Self {
             writes: policy.mode == PolicyMode::Apply,
             policy,
+            is_off: Arc::default(),
             memory: DrainMemory::default(),
             running: None,
             next: Instant::now(),
@@ -63,6 +70,7 @@ impl NodeRunner {
         refusal: Option<PolicyRefusal>,
         is_off: bool,
     ) -> Vec<PolicyNotice> {
+        self.is_off.store(is_off, Ordering::Relaxed);
         let answer = match self.running.as_ref().map(Receiver::try_recv) {
             Some(Ok(answer)) => Some(answer),
             Some(Err(TryRecvError::Empty)) => return Vec::new(),
@@ -126,21 +134,23 @@ impl NodeRunner {
         notices: &mut Vec<PolicyNotice>,
     ) {
         let adapters = adapters_of(look, &nodes);
-        let bad_at = |name: &String| {
-            let own = adapters.get(name)?;
-            let bad = sight.bad.iter().find(|bad| {
-                let at = bad.ends.iter().filter_map(|(guid, _)| look.fabric().node_by_guid(*guid));
-                bad.host.is_some() && at.into_iter().any(|node| own.contains(&node))
-            })?;
-            Some((name.clone(), format!("{}: {}", bad.name, bad.why)))
-        };
-        let is_cabled = |node: &NodeId| look.fabric().ports_of(*node).any(|(_, port)| port.peer.is_some());
-        let cabled =
-            adapters.iter().filter(|(_, own)| own.iter().any(is_cabled)).map(|(name, _)| name.clone());
+        let mut bad = BTreeMap::new();
+        for (name, own) in &adapters {
+            let is_own = |bad: &&BadLinkSight| {
+                let mut at = bad.ends.iter().filter_map(|(guid, _)| look.fabric().node_by_guid(*guid));
+                bad.host.is_some() && at.any(|node| own.contains(&node))
+            };
+            for link in sight.bad.iter().filter(is_own) {
+                bad.entry(name.clone()).or_insert_with(|| format!("{}: {}", link.name, link.why));
+                self.memory.bad_cables.entry(name.clone()).or_default().insert(link.ends);
+            }
+        }
+        let cables = &self.memory.bad_cables;
+        let cabled = adapters.iter().filter(|(name, own)| is_cabled(look, own, cables.get(*name)));
         let seen = NodeSight {
             time_ms: sight.time_ms,
-            bad: adapters.keys().filter_map(bad_at).collect(),
-            cabled: cabled.collect(),
+            bad,
+            cabled: cabled.map(|(name, _)| name.clone()).collect(),
             nodes,
             // What packets may do between switches is no matter of a host's cable.
             refusal: refusal.filter(|why| !matches!(why, PolicyRefusal::AdaptiveRouting(_))),
@@ -171,11 +181,24 @@ impl NodeRunner {
             }
         }
         if !wanted.is_empty() {
-            let tools = self.tools();
+            let (tools, is_off) = (self.tools(), self.is_off.clone());
             self.start(move |now| {
-                SlurmAnswer::Done(wanted.into_iter().map(|one| carry_out(&tools, one, now)).collect())
+                // A sweep may find that policies are off while programs run.
+                let wanted = wanted.into_iter().take_while(|_| !is_off.load(Ordering::Relaxed));
+                SlurmAnswer::Done(wanted.map(|one| carry_out(&tools, one, now)).collect())
             });
         }
+    }
+}
+
+/// Whether the cables of a node that were bad are there. After a restart they are not known: then each of its adapters has
+/// to have one.
+fn is_cabled(look: &Snapshot, own: &BTreeSet<NodeId>, bad: Option<&BTreeSet<LinkEnds>>) -> bool {
+    let has_cable = |node: &NodeId| look.fabric().ports_of(*node).any(|(_, port)| port.peer.is_some());
+    let is_up = |ends: &LinkEnds| link_between(look, *ends).is_some_and(|id| !look.is_down(id));
+    match bad {
+        Some(cables) => cables.iter().all(is_up),
+        None => own.iter().all(has_cable),
     }
 }
 

@@ -74,6 +74,8 @@ pub trait PolicyActions {
     ) -> ChangeStart;
     /// The phase of a change; `Refused` for one that never began, `None` where that is not known now.
     fn phase(&mut self, id: &str) -> Option<ChangePhase>;
+    /// Whether an incomplete change is in force as a whole, because its guard did not roll it back.
+    fn is_left_whole(&mut self, id: &str) -> bool;
     fn find_isolation(&mut self, id: &str) -> Result<IsolationRecord, String>;
     /// What differs from an applied plan, read independently of its guard; an error if that is unknown.
     fn find_deviation(&mut self, plan: &Plan, accepted: &[String]) -> Result<Option<String>, String>;

@@ -114,6 +114,16 @@ impl PolicyNotice {
         Self::new("policy-failed", EventSeverity::Critical, text).about(id)
     }
 
+    /// The change of a link stays in force without a confirmation.
+    pub fn left_whole(link: &IsolatedLink, why: &str) -> Self {
+        let id = link.pending().map(|change| change.id.as_str()).unwrap_or_default();
+        let text = format!(
+            "{}: change {id} stays in force, because {why}; make a new plan, or 'fabdeck rollback --force'",
+            link.name
+        );
+        Self::new("policy-failed", EventSeverity::Critical, text).about(id)
+    }
+
     pub fn released(link: &IsolatedLink, why: &str) -> Self {
         let text = format!("{} is no longer of the policy: {why}", link.name);
         Self::new("policy-released", EventSeverity::Warning, text)
@@ -123,6 +133,19 @@ impl PolicyNotice {
     pub fn returned(link: &IsolatedLink) -> Self {
         let text = format!("{} would be taken back (shadow): it is good again", link.name);
         Self::new("policy-returned", EventSeverity::Info, text)
+    }
+
+    /// A change of a policy that is out of use while the policy only proposes.
+    pub fn out_in_shadow(link: &IsolatedLink) -> Self {
+        let change = match &link.stage {
+            IsolationStage::Out { change } | IsolationStage::Failed { change } => change.as_str(),
+            _ => link.pending().map(|change| change.id.as_str()).unwrap_or_default(),
+        };
+        let text = format!(
+            "{} is out of use by change {change} of a policy that applied, and this one only proposes: it is not taken back;              'fabdeck undo {change}' does that",
+            link.name
+        );
+        Self::new("policy-refused", EventSeverity::Warning, text).about("shadow")
     }
 
     /// Policies were turned off or on.

@@ -3,11 +3,12 @@
 use std::collections::BTreeMap;
 
 use super::isolation_plan::{
-    IsolationPlan, IsolationRequest, ReturnRequest, jobs_over, link_between, plan_isolation, plan_return,
+    IsolationPlan, IsolationRequest, ReturnRequest, certificate_in_force, connected_losses, jobs_over,
+    link_between, plan_isolation, plan_return,
 };
 use super::link_decisions::{
-    BadLinkSight, IsolationStage, LinkDecision, PolicyChange, PolicyRefusal, PolicySight, PolicyState,
-    decide_links, refuse_all,
+    BadLinkSight, IsolatedLink, IsolationStage, LinkDecision, PolicyChange, PolicyRefusal, PolicySight,
+    PolicyState, decide_links, refuse_all,
 };
 use super::node_runner::NodeRunner;
 use super::policy_actions::{ChangeStart, IsolationRecord, PolicyActions};
@@ -15,13 +16,14 @@ use super::policy_file::{Policy, PolicyMode};
 use super::policy_notice::PolicyNotice;
 use super::policy_sight::{LinkFollower, PolicyReading};
 use super::policy_store::PolicyStore;
+use super::policy_switch::PolicyStop;
 use crate::catalogue::exit::Exit;
 use crate::catalogue::failure::Failure;
 use crate::catalogue::snapshot::Snapshot;
 use crate::operations::event_store::stored_batch::LinkEnds;
 use crate::operations::lanes::levels::LevelsInForce;
 use crate::operations::plans::plan_origin::PlanOrigin;
-use fabdeck_change::Plan;
+use fabdeck_change::{ChangePhase, Plan};
 use fabdeck_fabric::{JobMap, LinkId};
 
 /// What a policy did after a sweep.
@@ -47,6 +49,11 @@ pub struct PolicyRunner {
     /// The last refusal of each link, so that each is reported once.
     refused: BTreeMap<LinkEnds, &'static str>,
     is_stopped: bool,
+    /// Why it stopped where that could not be written to the state folders.
+    halted: Option<PolicyStop>,
+    /// Whether time passed without a watch since links were seen.
+    is_unwatched: bool,
+    is_resumed: bool,
 }
 
 impl PolicyRunner {
@@ -60,12 +67,19 @@ impl PolicyRunner {
             plan: None,
             refused: BTreeMap::new(),
             is_stopped: false,
+            halted: None,
+            is_unwatched: false,
+            is_resumed: false,
         }
     }
 
     /// Takes up what an earlier watch left, once the store of the fabric is known.
     pub fn resume(&mut self, store: Option<PolicyStore>) -> Result<(), Failure> {
-        if self.policy.mode == PolicyMode::Shadow || self.store.is_some() {
+        if self.is_resumed {
+            return Ok(());
+        }
+        let is_shadow = self.policy.mode == PolicyMode::Shadow;
+        if is_shadow && store.is_none() {
             return Ok(());
         }
         let Some(store) = store else {
@@ -80,7 +94,9 @@ impl PolicyRunner {
             );
             Failure::new(Exit::BadInput, what)
         })?;
-        self.store = Some(store);
+        // A policy that only proposes leaves the file as it is.
+        self.store = Some(store).filter(|_| !is_shadow);
+        (self.is_resumed, self.is_unwatched) = (true, true);
         Ok(())
     }
 
@@ -98,13 +114,23 @@ impl PolicyRunner {
         let mut outcome = PolicyOutcome::default();
         self.follower.observe(reading);
         let mut sight = self.follower.sight(reading, &self.policy, &self.state);
-        for change in self.state.isolated.iter().filter_map(|link| link.pending()) {
-            if let Some(phase) = actions.phase(&change.id) {
-                sight.changes.insert(change.id.clone(), phase);
-            }
-        }
+        self.read_phases(actions, &mut sight);
         let before = self.state.clone();
         self.state.update(&sight);
+        if self.is_unwatched && !actions.writes() {
+            let is_news = |link: &&IsolatedLink| {
+                !matches!(link.stage, IsolationStage::Shadow) && !self.refused.contains_key(&link.ends)
+            };
+            let out = self.state.isolated.iter().filter(is_news);
+            outcome.notices.extend(out.clone().map(PolicyNotice::out_in_shadow));
+            let known: Vec<LinkEnds> = out.map(|link| link.ends).collect();
+            self.refused.extend(known.into_iter().map(|ends| (ends, "shadow")));
+        }
+        if self.is_unwatched {
+            // Errors of the time without a watch are not known, so a link is not good before it was watched.
+            self.state.note_unwatched(sight.time_ms);
+            self.is_unwatched = sight.incomplete.is_some();
+        }
         let is_off = self.is_off(actions, &mut outcome);
         if !is_off {
             for decision in decide_links(&sight, &self.policy, &self.state) {
@@ -112,7 +138,10 @@ impl PolicyRunner {
             }
         }
         if let Some(nodes) = &mut self.nodes {
-            let refusal = refuse_all(&sight, &self.policy.limits);
+            let pending = self.state.isolated.iter().find_map(|link| link.pending());
+            let pending = pending.map(|own| format!("change {} of the policy waits", own.id));
+            let refusal =
+                refuse_all(&sight, &self.policy.limits).or(pending.map(PolicyRefusal::PendingChange));
             outcome.notices.extend(nodes.step(reading.look, &sight, refusal, is_off));
         }
         self.refused.retain(|ends, _| {
@@ -127,9 +156,25 @@ impl PolicyRunner {
         outcome
     }
 
+    /// Reads how the changes of links go on.
+    fn read_phases(&self, actions: &mut dyn PolicyActions, sight: &mut PolicySight) {
+        for link in &self.state.isolated {
+            let pending = link.pending().map(|change| change.id.as_str());
+            let Some(id) = pending.or(link.failed()) else { continue };
+            let Some(phase) = actions.phase(id) else { continue };
+            if phase == ChangePhase::Incomplete && pending.is_some() && actions.is_left_whole(id) {
+                sight.left_whole.insert(id.to_owned());
+            }
+            sight.changes.insert(id.to_owned(), phase);
+        }
+    }
+
     /// Whether policies are off; reports when that begins and ends.
     fn is_off(&mut self, actions: &mut dyn PolicyActions, outcome: &mut PolicyOutcome) -> bool {
         let stop = actions.find_stop();
+        // Once it could be turned off, `policy on` decides.
+        self.halted = self.halted.take().filter(|_| stop.is_none());
+        let stop = stop.or_else(|| self.halted.clone());
         let is_off = stop.is_some();
         if is_off != self.is_stopped {
             self.is_stopped = is_off;
@@ -165,8 +210,15 @@ impl PolicyRunner {
             LinkDecision::TakeBack { link, is_needed } => {
                 self.take_back(actions, sight, link, is_needed, outcome);
             }
-            LinkDecision::Confirm(link) => self.confirm(actions, link, outcome),
-            LinkDecision::RollBack { link, why } => self.roll_back(actions, link, &why, outcome),
+            LinkDecision::Confirm(link) => {
+                let is_present = sight.isolated.get(&link).is_some_and(|seen| seen.is_present);
+                self.confirm(actions, link, is_present, outcome);
+            }
+            LinkDecision::RollBack { link, why } => {
+                if sight.incomplete.is_none() || self.loses_pairs(actions, link) {
+                    self.roll_back(actions, link, &why, outcome);
+                }
+            }
             LinkDecision::Settle { link, is_confirmed } => {
                 outcome
                     .notices
@@ -179,16 +231,26 @@ impl PolicyRunner {
                 outcome.notices.extend(self.state.find(link).map(|link| PolicyNotice::failed(link, &why)));
                 if let Err(failure) = actions.turn_off(&why) {
                     actions.report_line(&failure.message.unwrap_or_default());
+                    self.halted = Some(PolicyStop { time: String::new(), user: String::new(), why });
                 }
-                self.state.release(link);
-                self.state.hold(link, retry_at);
+                self.state.fail(link);
+            }
+            LinkDecision::Fail { link, why } => {
+                outcome
+                    .notices
+                    .extend(self.state.find(link).map(|link| PolicyNotice::left_whole(link, &why)));
+                self.plan = None;
+                self.state.fail(link);
             }
             LinkDecision::Release { link, why } => {
                 outcome.notices.extend(self.state.find(link).map(|link| PolicyNotice::released(link, &why)));
                 self.state.release(link);
+                self.state.hold(link, retry_at);
             }
             LinkDecision::Refuse { link, why } => self.refuse(&link, &why, retry_at, outcome),
-            LinkDecision::RefuseReturn { link, why } => self.refuse_return(link, &why, retry_at, outcome),
+            LinkDecision::RefuseReturn { link, is_needed, why } => {
+                self.refuse_return((link, is_needed), &why, retry_at, outcome);
+            }
         }
     }
 
@@ -209,7 +271,7 @@ impl PolicyRunner {
 
     fn refuse_return(
         &mut self,
-        ends: LinkEnds,
+        (ends, is_needed): (LinkEnds, bool),
         why: &PolicyRefusal,
         retry_at: i64,
         outcome: &mut PolicyOutcome,
@@ -218,8 +280,9 @@ impl PolicyRunner {
             self.state.hold(ends, retry_at);
         }
         let Some(link) = self.state.find(ends) else { return };
+        let what = if is_needed { "pairs have no path while it is out of use" } else { "it is good again" };
         if self.refused.insert(ends, why.name()) != Some(why.name()) {
-            outcome.notices.push(PolicyNotice::refused(&link.name, "it is good again", why));
+            outcome.notices.push(PolicyNotice::refused(&link.name, what, why));
         }
     }
 
@@ -351,6 +414,12 @@ impl PolicyRunner {
     ) {
         let retry_at = sight.time_ms + self.policy.limits.retry_after_ms;
         let Some(link) = self.state.find(ends).cloned() else { return };
+        if !actions.writes() && !matches!(link.stage, IsolationStage::Shadow) {
+            if self.refused.insert(ends, "shadow") != Some("shadow") {
+                outcome.notices.push(PolicyNotice::out_in_shadow(&link));
+            }
+            return;
+        }
         let IsolationStage::Out { change: out } = &link.stage else {
             outcome.notices.push(PolicyNotice::returned(&link));
             self.state.release(ends);
@@ -364,7 +433,7 @@ impl PolicyRunner {
                     .push(PolicyNotice::released(&link, &PolicyRefusal::NothingInForce.to_string()));
                 self.state.release(ends);
             }
-            Err(why) => self.refuse_return(ends, &why, retry_at, outcome),
+            Err(why) => self.refuse_return((ends, is_needed), &why, retry_at, outcome),
             Ok((number, plan)) => {
                 // Fewer pairs lack a path with it, which is why it is taken back; some may still lack one.
                 let accepted = if is_needed { vec!["unreachable".to_owned()] } else { Vec::new() };
@@ -372,7 +441,8 @@ impl PolicyRunner {
                 let started = self.begin(actions, (plan, accepted), sight, ends, &stage);
                 if let ChangeStart::NotBegun { why } = &started {
                     self.state.set_stage(ends, IsolationStage::Out { change: out.clone() });
-                    self.refuse_return(ends, &PolicyRefusal::Change(why.clone()), retry_at, outcome);
+                    let why = PolicyRefusal::Change(why.clone());
+                    self.refuse_return((ends, is_needed), &why, retry_at, outcome);
                 } else {
                     outcome.actions.push((ends, format!("taken back after change {number}, by policy")));
                 }
@@ -405,13 +475,27 @@ impl PolicyRunner {
     }
 
     /// Confirms the change of a link, if the fabric is as planned.
-    fn confirm(&mut self, actions: &mut dyn PolicyActions, ends: LinkEnds, outcome: &mut PolicyOutcome) {
+    fn confirm(
+        &mut self,
+        actions: &mut dyn PolicyActions,
+        ends: LinkEnds,
+        is_present: bool,
+        outcome: &mut PolicyOutcome,
+    ) {
         let Some(id) = self.pending_id(ends) else { return };
         let Some((plan, accepted)) = self.plan.clone() else { return };
         match actions.find_deviation(&plan, &accepted) {
             // A change that could not be read is not confirmed: its guard rolls it back.
             Err(unread) => actions.report_line(&unread),
+            // A rollback would lead paths over a cable that is down: the guard decides at the deadline.
+            Ok(Some(deviation))
+                if !is_present && self.state.find(ends).is_some_and(IsolatedLink::is_leaving) =>
+            {
+                actions.report_line(&deviation);
+            }
             Ok(Some(deviation)) => self.roll_back(actions, ends, &deviation, outcome),
+            // The switch may have been turned while the fabric was read.
+            Ok(None) if actions.find_stop().is_some() => {}
             Ok(None) => match actions.confirm(&id) {
                 Err(why) => actions.report_line(&why),
                 Ok(()) => {
@@ -425,6 +509,17 @@ impl PolicyRunner {
         }
     }
 
+    /// Whether pairs have lost their paths since the change of a link, by a complete reading of the fabric.
+    fn loses_pairs(&self, actions: &mut dyn PolicyActions, ends: LinkEnds) -> bool {
+        let Some(before) = self.state.find(ends).and_then(|link| Some(link.pending()?.lost_before)) else {
+            return false;
+        };
+        match actions.read_fabric() {
+            Ok(now) => certificate_in_force(&now.look).is_ok_and(|report| connected_losses(&report) > before),
+            Err(_) => false,
+        }
+    }
+
     fn roll_back(
         &mut self,
         actions: &mut dyn PolicyActions,
@@ -433,8 +528,9 @@ impl PolicyRunner {
         outcome: &mut PolicyOutcome,
     ) {
         let Some(id) = self.pending_id(ends) else { return };
-        if let Err(failed) = actions.roll_back(&id) {
-            actions.report_line(&failed);
+        if let Err(refused) = actions.roll_back(&id) {
+            actions.report_line(&refused);
+            return;
         }
         outcome.notices.extend(self.state.find(ends).map(|link| PolicyNotice::rolling_back(link, why)));
         outcome.wrote = true;

@@ -1,9 +1,9 @@
 //! What a sweep of a watch shows of the links of a policy.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::time::Duration;
 
-use super::isolation_plan::{carries_paths, link_between};
+use super::isolation_plan::{carries_paths, connected_losses, link_between};
 use super::link_decisions::{BadLinkSight, IsolatedSight, PolicySight, PolicyState, SightFault};
 use super::link_troubles::{BadLinkEvidence, LinkTroubles};
 use super::policy_file::Policy;
@@ -109,8 +109,6 @@ impl LinkFollower {
             };
             (link.ends, seen)
         });
-        let connected_losses =
-            |report: &CertificateReport| report.unreachable - report.by_cause.cut_off.min(report.unreachable);
         PolicySight {
             time_ms,
             links: look.fabric().links().len(),
@@ -118,6 +116,7 @@ impl LinkFollower {
             bad: bad.into_iter().filter_map(|bad| self.bad_link(look, bad)).collect(),
             troubled: self.troubles.troubled_since(time_ms - policy.limits.together_ms),
             changes: BTreeMap::new(),
+            left_whole: BTreeSet::new(),
             incomplete: find_fault(reading),
             pending: find_pending(reading, state),
             uncertified: certificate.and_then(adaptive_reason),

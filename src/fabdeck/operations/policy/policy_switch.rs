@@ -11,7 +11,8 @@ use crate::catalogue::exit::Exit;
 use crate::catalogue::failure::Failure;
 use crate::operations::changes::change_exit::user;
 use crate::operations::environment::Env;
-use crate::system::state_lines::{read_lines, replace_lines};
+use crate::system::output_file::replace_readable;
+use crate::system::state_lines::read_lines;
 
 const FILE_NAME: &str = "policy-off";
 
@@ -27,14 +28,25 @@ fn path_in(folder: &Path) -> PathBuf {
     folder.join(FILE_NAME)
 }
 
+/// Whether a file exists in a folder that this user can look into.
+fn is_there(file: &Path) -> bool {
+    std::fs::symlink_metadata(file).is_ok()
+}
+
+/// Writes the file, which each user may read. No lock file: that of root would stop the user of the watch.
+fn write_stop(file: &Path, stop: &PolicyStop) -> io::Result<()> {
+    file.parent().map(std::fs::create_dir_all).transpose()?;
+    replace_readable(file, format!("{}\n", serde_json::to_string(stop)?).as_bytes())
+}
+
 /// Why policies are off, if they are. A file that cannot be read counts as well.
 pub(crate) fn find_stop(env: Env<'_>) -> Option<PolicyStop> {
     env.state_folders().iter().find_map(|folder| {
         let file = path_in(folder);
         let unread = |why: String| PolicyStop { time: String::new(), user: String::new(), why };
         match read_lines::<PolicyStop>(&file) {
-            // A folder of another user has no file for this one.
-            Err(error) if error.kind() == io::ErrorKind::PermissionDenied => None,
+            // A folder of another user has no file for this one; a file of another user in a folder of this one counts.
+            Err(error) if error.kind() == io::ErrorKind::PermissionDenied && !is_there(&file) => None,
             Err(error) => Some(unread(format!("{}: {error}", file.display()))),
             Ok(lines) if lines.is_empty() => {
                 file.exists().then(|| unread(format!("{} is empty", file.display())))
@@ -50,7 +62,7 @@ pub(crate) fn turn_off(env: Env<'_>, why: &str) -> Result<Vec<PathBuf>, Failure>
     let (mut written, mut failed) = (Vec::new(), Vec::new());
     for folder in env.state_folders() {
         let file = path_in(&folder);
-        match replace_lines(&file, || vec![stop.clone()]) {
+        match write_stop(&file, &stop) {
             Ok(()) => written.push(file),
             Err(error) => failed.push((folder.exists(), format!("{}: {error}", file.display()))),
         }

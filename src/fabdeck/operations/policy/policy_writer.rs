@@ -8,6 +8,7 @@ use super::policy_file::{Policy, PolicyMode};
 use super::policy_switch::{PolicyStop, find_stop, turn_off};
 use crate::catalogue::exit::Exit;
 use crate::catalogue::failure::Failure;
+use crate::catalogue::snapshot::Snapshot;
 use crate::catalogue::summary::nothing_to_do;
 use crate::operations::changes::applied_plan::find_deviation;
 use crate::operations::changes::apply::{ApplyOptions, UnattendedFrontEnd, apply_unattended};
@@ -18,14 +19,14 @@ use crate::operations::changes::changer::Acceptance;
 use crate::operations::changes::preparation::DriverOptions;
 use crate::operations::changes::undo::find_state;
 use crate::operations::changes::verification::hides_part;
-use crate::operations::environment::{Env, OperationOptions};
+use crate::operations::environment::{Env, OperationOptions, simulator_socket};
 use crate::operations::lanes::lanes_in_force::{LaneReading, read_snapshot};
 use crate::operations::operation::Operation;
 use crate::operations::plans::plan_origin::PlanOrigin;
 use crate::operations::plans::route_plan::text_of_plan;
 use crate::system::stop_flag::StopFlag;
-use fabdeck_change::{ChangePhase, Plan};
-use fabdeck_mad::access::ReadOptions;
+use fabdeck_change::{ChangePhase, EVERYTHING_LEFT, Plan};
+use fabdeck_mad::access::{ObservedFabric, ReadOptions, WriteToken};
 
 /// Time to wait for a rollback; the guard goes on with it afterwards.
 const ROLLBACK_TIMEOUT: Duration = Duration::from_secs(25);
@@ -60,6 +61,32 @@ pub fn refuse_unnamed_fabric(env: Env<'_>, policy: &Policy) -> Result<(), Failur
         false => {
             Err(refused(&format!("'fabrics' names neither {source} nor a [[fabric]] of the configuration")))
         }
+    }
+}
+
+/// Refuses a policy that writes, to tables or to Slurm, on a fabric whose switches are those of no entry that it names.
+pub fn refuse_other_fabric(env: Env<'_>, policy: &Policy, look: &Snapshot) -> Result<(), Failure> {
+    let source = env.named_source()?;
+    let is_simulator = env.outside.is_own_simulator(source) || simulator_socket(source)?.is_some();
+    if !policy.may_write() || is_simulator {
+        return Ok(());
+    }
+    let mut named = env.given.right.opted_in.clone();
+    named.retain(|fabric| policy.fabrics.contains(&fabric.name));
+    let seen = ObservedFabric {
+        switches: look.fabric().switches().map(|(_, node)| node.guid()).collect(),
+        subnet_prefix: look.observation.reading.as_ref().and_then(|reading| reading.subnet_prefix),
+        manager: look.manager(),
+        port: None,
+    };
+    match WriteToken::grant(true, &named, &seen) {
+        Ok(_) => Ok(()),
+        Err(error) => Err(Failure::new(
+            Exit::Refused,
+            format!(
+                "FD-7388: the policy would write to this fabric, and none in its 'fabrics' is this one: {error}"
+            ),
+        )),
     }
 }
 
@@ -195,6 +222,11 @@ impl PolicyActions for LiveActions<'_, '_> {
             Err(failure) if failure.exit == Exit::Usage => Some(ChangePhase::Refused),
             Err(_) => None,
         }
+    }
+
+    fn is_left_whole(&mut self, id: &str) -> bool {
+        let status = guard_status(self.limited().env, id);
+        status.is_ok_and(|status| status.left.iter().any(|left| left.what == EVERYTHING_LEFT))
     }
 
     fn find_isolation(&mut self, id: &str) -> Result<IsolationRecord, String> {

@@ -23,7 +23,7 @@ use crate::operations::policy::policy_file::Policy;
 use crate::operations::policy::policy_runner::{PolicyOutcome, PolicyRunner};
 use crate::operations::policy::policy_sight::PolicyReading;
 use crate::operations::policy::policy_store::PolicyStore;
-use crate::operations::policy::policy_writer::{LiveActions, PolicyWriter};
+use crate::operations::policy::policy_writer::{LiveActions, PolicyWriter, refuse_other_fabric};
 use crate::operations::record::job_thread::{JobThread, RecordedJobList, start_job_thread};
 use crate::operations::watch::counter_watch::HotspotInterval;
 use crate::operations::watch::fabric_events::fabric_event_word;
@@ -121,6 +121,7 @@ pub fn run_watch_service(
         store: ServiceStore::new(request.store),
         clock: SweepClock::new(false),
         policy: policy.transpose()?,
+        started: (now_ms(), Instant::now()),
         stop,
     };
     loop {
@@ -157,6 +158,8 @@ struct WatchService<'r> {
     /// The clock of the source that is open.
     clock: SweepClock,
     policy: Option<(PolicyRunner, Option<PolicyWriter>)>,
+    /// When the service started, by the clock of the machine and by one that is never set.
+    started: (i64, Instant),
     stop: StopFlag,
 }
 
@@ -219,7 +222,8 @@ impl WatchService<'_> {
         self.clock = SweepClock::new(simulated);
         let time_ms = self.clock.time(judge.last());
         self.store.begin(operation, &snapshot, judge.last(), time_ms, &mut self.events)?;
-        if let Some((policy, _)) = &mut self.policy {
+        if let (Some((policy, _)), Some(wanted)) = (&mut self.policy, &self.request.policy) {
+            refuse_other_fabric(operation.env, wanted, &snapshot)?;
             policy.resume(self.store.folder().map(PolicyStore::in_folder))?;
         }
         let mut end = WatchEnd::Done;
@@ -253,6 +257,13 @@ impl WatchService<'_> {
         source.end_watch(&mut snapshot.observation);
         operation.count_reading(&snapshot);
         Ok(end)
+    }
+
+    /// Time of a sweep for decisions: periods go on evenly while the clock of the machine is set.
+    fn policy_time(&self, sweep_ms: i64) -> i64 {
+        let (start_ms, since) = self.started;
+        let passed = i64::try_from(since.elapsed().as_millis()).unwrap_or(i64::MAX);
+        if self.clock.is_simulated() { sweep_ms } else { start_ms.saturating_add(passed) }
     }
 
     /// Time until the next sweep. A slow one is followed by a pause of the same length, to limit the load on the fabric.
@@ -342,7 +353,7 @@ impl WatchService<'_> {
             ledger: self.store.ledger(),
             has_counters,
             interval: self.request.interval,
-            time_ms,
+            time_ms: self.policy_time(time_ms),
         };
         let PolicyOutcome { notices, actions, wrote } =
             step_policy(self.policy.as_mut(), operation, &reading, running.as_ref());

@@ -83,7 +83,7 @@ json_type! {
         fabric: String,
         link: String,
         /// leaving: the change that takes it out waits; out: it is out of use; returning: the change that takes it back
-        /// waits.
+        /// waits; failed: its change was left incomplete.
         stage: &'static str,
         change: String,
         why: String,
@@ -124,6 +124,7 @@ impl IsolatedObject {
             IsolationStage::Leaving { change } => ("leaving", change.id.as_str()),
             IsolationStage::Out { change } => ("out", change.as_str()),
             IsolationStage::Returning { change, .. } => ("returning", change.id.as_str()),
+            IsolationStage::Failed { change } => ("failed", change.as_str()),
         };
         let since = Timestamp::from_millisecond(link.began_ms).unwrap_or_default();
         Self {
@@ -144,6 +145,9 @@ impl IsolatedObject {
             ),
             "returning" => format!(
                 "change {change} takes it back; its guard rolls it back unless the policy or 'fabdeck confirm' confirms it"
+            ),
+            "failed" => format!(
+                "change {change} was left incomplete: look at 'fabdeck changes', and settle it with 'fabdeck rollback'"
             ),
             _ => format!("out of use by change {change}"),
         };
