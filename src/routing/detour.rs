@@ -71,7 +71,7 @@ impl ChannelMap {
 
 /// Leads the paths in force around closed ports of switches: those of links that are marked as failed in the problem, or that
 /// the fabric does not have now.
-pub fn lead_around(problem: &Problem<'_>, in_force: &Routes, closed: &BTreeSet<(u32, PortNum)>) -> Detour {
+pub fn route_around(problem: &Problem<'_>, in_force: &Routes, closed: &BTreeSet<(u32, PortNum)>) -> Detour {
     let mut channels = ChannelMap::new(problem, in_force);
     let mut lids = BTreeSet::new();
     for (switch, port) in closed {

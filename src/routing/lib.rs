@@ -5,7 +5,7 @@
 //! | compute routes | [`ENGINES`], [`find_engine`], [`run_engine`] |
 //! | prove that routes reach everything without credit loops, and see their balance | [`certificate`] |
 //! | see what a change of routes means, and whether it is safe under traffic | [`difference`], [`mixture`] |
-//! | lead the paths in force around some links, and leave all others as they are | [`lead_around`] |
+//! | route the paths in force around some links, and leave all others as they are | [`route_around`] |
 //! | find the paths that failures take, and the load of jobs and traffic patterns | [`analysis`] |
 //! | move flows of a hot-spot to a slow lane (dFtree) | [`lanes`] |
 //!
@@ -120,7 +120,7 @@ mod up_digits;
 mod updn;
 mod updown;
 
-pub use detour::{Detour, lead_around};
+pub use detour::{Detour, route_around};
 pub use dfsssp::DEGRADED_REMARK;
 pub use dor::DimensionPorts;
 pub use engine::{

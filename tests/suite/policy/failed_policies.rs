@@ -6,13 +6,13 @@ use fabdeck::operations::policy::policy_runner::PolicyRunner;
 use fabdeck::operations::policy::policy_store::PolicyStore;
 use fabdeck_change::ChangePhase;
 
-use super::link_conditions::Scene;
+use super::link_conditions::LinkCase;
 use super::policy_world::{MINUTE_MS, PolicyWorld};
 
 /// A link that dies while its change is observed carries no path, so the change is confirmed.
 #[test]
 fn a_link_that_dies_after_it_was_taken_out_stays_out() {
-    let mut scene = Scene::new("");
+    let mut scene = LinkCase::new("");
     let link = scene.trunk(0);
     scene.wear_out(link);
     scene.world.set_down([link], true);
@@ -24,7 +24,7 @@ fn a_link_that_dies_after_it_was_taken_out_stays_out() {
 #[test]
 fn lost_pairs_count_after_a_partial_sweep() {
     for is_confirmed in [false, true] {
-        let mut scene = Scene::new("");
+        let mut scene = LinkCase::new("");
         let (link, tables) = (scene.trunk(0), scene.world.tables().clone());
         scene.wear_out(link);
         scene.pass(if is_confirmed { 11 } else { 1 });
@@ -50,7 +50,7 @@ fn lost_pairs_count_after_a_partial_sweep() {
 #[test]
 fn a_stop_that_cannot_be_written_holds_and_the_link_stays_known() {
     for (is_left_whole, is_off) in [(false, true), (true, false)] {
-        let mut scene = Scene::new("links_at_once = 3\n");
+        let mut scene = LinkCase::new("links_at_once = 3\n");
         let (link, other) = (scene.trunk(0), scene.trunk(4));
         scene.wear_out(link);
         scene.world.changes[0].phase = ChangePhase::Incomplete;
@@ -73,7 +73,7 @@ fn a_stop_that_cannot_be_written_holds_and_the_link_stays_known() {
 
 #[test]
 fn a_refused_rollback_is_not_reported_as_one() {
-    let mut scene = Scene::new("");
+    let mut scene = LinkCase::new("");
     let link = scene.trunk(0);
     scene.wear_out(link);
     scene.world.refuses_rollback = true;

@@ -13,13 +13,13 @@ use super::policy_world::{MINUTE_MS, PolicyWorld};
 const USUAL: &str = "mode = \"apply\"\ngood_for = \"1h\"\n";
 
 /// A fabric of three spines, its policy, and what was reported.
-pub struct Scene {
+pub struct LinkCase {
     pub world: PolicyWorld,
     pub runner: PolicyRunner,
     pub notices: Vec<PolicyNotice>,
 }
 
-impl Scene {
+impl LinkCase {
     pub fn of(fabric: &str, text: &str) -> Self {
         let world = PolicyWorld::new(fabric, "updn");
         let policy = Policy::parse(&format!("{USUAL}{text}")).unwrap();
@@ -69,7 +69,7 @@ impl Scene {
 
 #[test]
 fn a_bad_link_is_taken_out_observed_confirmed_and_taken_back() {
-    let mut scene = Scene::new("");
+    let mut scene = LinkCase::new("");
     let (link, tables) = (scene.trunk(4), scene.world.tables().clone());
     scene.wear_out(link);
     assert_eq!(scene.kinds(), ["policy-proposed", "policy-applied"], "{:#?}", scene.notices);
@@ -94,7 +94,7 @@ fn a_bad_link_is_taken_out_observed_confirmed_and_taken_back() {
 
 #[test]
 fn links_of_hosts_are_never_taken_out() {
-    let mut scene = Scene::new("");
+    let mut scene = LinkCase::new("");
     let link = scene.world.links(false)[0];
     scene.wear_out(link);
     scene.world.add_errors(link, 1_000_000);
@@ -104,7 +104,7 @@ fn links_of_hosts_are_never_taken_out() {
 
 #[test]
 fn errors_at_a_rate_make_a_link_bad() {
-    let mut scene = Scene::new("errors_an_hour = 1000\n");
+    let mut scene = LinkCase::new("errors_an_hour = 1000\n");
     let link = scene.trunk(2);
     for _ in 0..5 {
         scene.world.add_errors(link, 190);
@@ -122,7 +122,7 @@ fn errors_at_a_rate_make_a_link_bad() {
 
 #[test]
 fn nothing_is_taken_out_after_a_partial_sweep() {
-    let mut scene = Scene::new("");
+    let mut scene = LinkCase::new("");
     let link = scene.trunk(0);
     scene.world.is_partial = true;
     scene.wear_out(link);
@@ -135,7 +135,7 @@ fn nothing_is_taken_out_after_a_partial_sweep() {
 
 #[test]
 fn nothing_is_taken_out_while_another_change_waits() {
-    let mut scene = Scene::new("");
+    let mut scene = LinkCase::new("");
     let link = scene.trunk(0);
     scene.world.has_foreign_change = true;
     scene.wear_out(link);
@@ -147,7 +147,7 @@ fn nothing_is_taken_out_while_another_change_waits() {
 
 #[test]
 fn nothing_is_taken_out_while_many_links_are_in_trouble() {
-    let mut scene = Scene::new("");
+    let mut scene = LinkCase::new("");
     let (link, other) = (scene.trunk(0), scene.trunk(5));
     scene.world.flap(other);
     scene.wear_out(link);
@@ -156,7 +156,7 @@ fn nothing_is_taken_out_while_many_links_are_in_trouble() {
     scene.pass(12);
     assert!(scene.is_taken_out(link), "{:?}", scene.notices);
     // A larger share is permitted by the policy.
-    let mut scene = Scene::new("bad_together = \"20%\"\n");
+    let mut scene = LinkCase::new("bad_together = \"20%\"\n");
     scene.world.flap(other);
     scene.wear_out(link);
     assert!(scene.is_taken_out(link));
@@ -164,13 +164,13 @@ fn nothing_is_taken_out_while_many_links_are_in_trouble() {
 
 #[test]
 fn no_more_links_are_out_at_once_or_within_an_hour_than_the_policy_has() {
-    let mut scene = Scene::new("links_an_hour = 2\nlinks_at_once = 1\nretry_after = \"1m\"\n");
+    let mut scene = LinkCase::new("links_an_hour = 2\nlinks_at_once = 1\nretry_after = \"1m\"\n");
     let links = [0, 4, 8].map(|at| scene.trunk(at));
     scene.wear_out(links[0]);
     scene.pass(15);
     scene.wear_out(links[1]);
     assert_eq!((scene.refusals(), scene.is_taken_out(links[1])), (vec!["links-at-once"], false));
-    let mut scene = Scene::new("links_an_hour = 2\nlinks_at_once = 3\nbusiest_channel = 9\n");
+    let mut scene = LinkCase::new("links_an_hour = 2\nlinks_at_once = 3\nbusiest_channel = 9\n");
     for link in links {
         scene.wear_out(link);
         scene.pass(15);
@@ -185,7 +185,7 @@ fn no_more_links_are_out_at_once_or_within_an_hour_than_the_policy_has() {
 #[test]
 fn a_link_without_another_way_stays_in_use() {
     // Each pair of switches has one cable, and the tree has one root.
-    let mut scene = Scene::of("xgft,m=2x2,w=1x1", "");
+    let mut scene = LinkCase::of("xgft,m=2x2,w=1x1", "");
     let link = scene.trunk(0);
     scene.wear_out(link);
     assert_eq!(
@@ -225,7 +225,7 @@ fn routes_with_a_credit_loop_are_refused() {
 
 #[test]
 fn the_busiest_channel_has_a_bound() {
-    let mut scene = Scene::new("busiest_channel = 1.9\n");
+    let mut scene = LinkCase::new("busiest_channel = 1.9\n");
     let link = scene.trunk(0);
     scene.wear_out(link);
     assert_eq!(
@@ -238,7 +238,7 @@ fn the_busiest_channel_has_a_bound() {
 
 #[test]
 fn a_change_that_loses_pairs_goes_back() {
-    let mut scene = Scene::new("retry_after = \"1m\"\n");
+    let mut scene = LinkCase::new("retry_after = \"1m\"\n");
     let (link, tables) = (scene.trunk(0), scene.world.tables().clone());
     scene.wear_out(link);
     assert_ne!(*scene.world.tables(), tables);
@@ -258,7 +258,7 @@ fn a_change_that_loses_pairs_goes_back() {
 
 #[test]
 fn a_link_is_taken_back_at_once_when_pairs_lose_their_path() {
-    let mut scene = Scene::new("");
+    let mut scene = LinkCase::new("");
     let (link, tables) = (scene.trunk(0), scene.world.tables().clone());
     scene.wear_out(link);
     scene.pass(11);
@@ -279,7 +279,7 @@ fn a_link_is_taken_back_at_once_when_pairs_lose_their_path() {
 
 #[test]
 fn a_change_that_differs_is_not_confirmed() {
-    let mut scene = Scene::new("");
+    let mut scene = LinkCase::new("");
     let (link, tables) = (scene.trunk(0), scene.world.tables().clone());
     scene.wear_out(link);
     // Another program writes the tables of before, which also lead over the link.
@@ -291,7 +291,7 @@ fn a_change_that_differs_is_not_confirmed() {
 
 #[test]
 fn a_link_that_another_program_routes_over_is_no_longer_of_the_policy() {
-    let mut scene = Scene::new("");
+    let mut scene = LinkCase::new("");
     let (link, tables) = (scene.trunk(0), scene.world.tables().clone());
     scene.wear_out(link);
     scene.pass(12);
@@ -304,7 +304,7 @@ fn a_link_that_another_program_routes_over_is_no_longer_of_the_policy() {
 /// Nothing is done while policies are off: not even a change that waits is confirmed, so its guard rolls it back.
 #[test]
 fn off_stops_at_once() {
-    let mut scene = Scene::new("");
+    let mut scene = LinkCase::new("");
     let (links, tables) = ([scene.trunk(0), scene.trunk(4)], scene.world.tables().clone());
     scene.wear_out(links[0]);
     scene.world.stop = Some(PolicyStop { time: "t".into(), user: "ada".into(), why: "work".into() });
@@ -328,7 +328,7 @@ fn off_stops_at_once() {
 /// In shadow mode the same is decided, and nothing is done.
 #[test]
 fn a_shadow_proposes_and_writes_nothing() {
-    let mut scene = Scene::new("");
+    let mut scene = LinkCase::new("");
     scene.world.writes = false;
     let (links, tables) = ([scene.trunk(0), scene.trunk(4)], scene.world.tables().clone());
     scene.wear_out(links[0]);

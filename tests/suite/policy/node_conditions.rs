@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use crate::commands::binary::{fabdeck, home};
 use fabdeck::operations::policy::link_decisions::PolicyRefusal;
 use fabdeck::operations::policy::node_decisions::{
-    DRAIN_REASON, DrainMemory, NodeDecision, NodeSight, decide_nodes, drain_limit,
+    DRAIN_REASON, DrainMemory, NodeDecision, NodeObservation, decide_nodes, drain_limit,
 };
 use fabdeck::operations::policy::policy_file::{NodePolicy, Policy};
 use fabdeck_files::jobs::{SlurmNode, SlurmNodeUse, SlurmToolError, SlurmTools};
@@ -25,9 +25,9 @@ fn node(name: &str, state: &str, reason: &str) -> SlurmNode {
     SlurmNode { name: name.into(), state: state.into(), reason: reason.into() }
 }
 
-/// A sight of nodes that all have a cable, of which some are bad.
-fn sight(nodes: Vec<SlurmNode>, bad: &[&str], hours: i64) -> NodeSight {
-    NodeSight {
+/// A observed of nodes that all have a cable, of which some are bad.
+fn observed(nodes: Vec<SlurmNode>, bad: &[&str], hours: i64) -> NodeObservation {
+    NodeObservation {
         time_ms: hours * HOUR_MS,
         bad: bad.iter().map(|name| ((*name).to_owned(), "it flaps".to_owned())).collect(),
         cabled: nodes.iter().map(|node| node.name.clone()).collect(),
@@ -46,8 +46,8 @@ fn words(decisions: &[NodeDecision]) -> Vec<String> {
     decisions.iter().map(word).collect()
 }
 
-fn decide(sight: &NodeSight) -> Vec<String> {
-    words(&decide_nodes(sight, &policy(""), &mut DrainMemory::default()))
+fn decide(observed: &NodeObservation) -> Vec<String> {
+    words(&decide_nodes(observed, &policy(""), &mut DrainMemory::default()))
 }
 
 #[test]
@@ -70,15 +70,15 @@ fn only_nodes_in_use_are_drained() {
         ("drain", "NHC: check_hw_ib", "drained-by-others n1"),
         ("drng", "bad disk", "drained-by-others n1"),
     ] {
-        assert_eq!(decide(&sight(vec![node("n1", state, reason)], &["n1"], 10)), [decided], "{state}");
+        assert_eq!(decide(&observed(vec![node("n1", state, reason)], &["n1"], 10)), [decided], "{state}");
     }
     // It is drained by fabdeck already.
-    assert!(decide(&sight(vec![node("n1", "drng", DRAIN_REASON)], &["n1"], 10)).is_empty());
+    assert!(decide(&observed(vec![node("n1", "drng", DRAIN_REASON)], &["n1"], 10)).is_empty());
     // A person drained it, in words that begin like those of fabdeck.
     let rma = node("n1", "drng", "fabdeck: RMA");
-    assert_eq!(decide(&sight(vec![rma], &["n1"], 10)), ["drained-by-others n1"]);
+    assert_eq!(decide(&observed(vec![rma], &["n1"], 10)), ["drained-by-others n1"]);
     // It is no node of Slurm.
-    assert!(decide(&sight(vec![node("n1", "idle", "")], &["n2"], 10)).is_empty());
+    assert!(decide(&observed(vec![node("n1", "idle", "")], &["n2"], 10)).is_empty());
 }
 
 #[test]
@@ -87,12 +87,12 @@ fn no_more_nodes_are_drained_than_the_policy_has() {
     assert_eq!([1, 99, 100, 250, 400, 9999].map(|nodes| drain_limit(&usual, nodes)), [1, 1, 1, 2, 4, 4]);
     let mut nodes: Vec<SlurmNode> = (0..250).map(|at| node(&format!("n{at:03}"), "idle", "")).collect();
     let bad = ["n001", "n002", "n003"];
-    let decided = decide(&sight(nodes.clone(), &bad, 10));
+    let decided = decide(&observed(nodes.clone(), &bad, 10));
     assert_eq!(decided, ["drain n001", "drain n002", "nodes-at-once n003"]);
     // Those that are drained count, and not those that others drained.
     nodes[1] = node("n001", "drain", DRAIN_REASON);
     nodes[9] = node("n009", "drain", "bad disk");
-    assert_eq!(decide(&sight(nodes, &bad, 10)), ["drain n002", "nodes-at-once n003"]);
+    assert_eq!(decide(&observed(nodes, &bad, 10)), ["drain n002", "nodes-at-once n003"]);
 }
 
 #[test]
@@ -105,7 +105,7 @@ fn the_conditions_of_the_fabric_hold_for_nodes() {
     ];
     for refusal in refusals {
         let name = refusal.name();
-        let mut seen = sight(vec![node("n1", "idle", ""), node("n2", "drain", DRAIN_REASON)], &["n1"], 0);
+        let mut seen = observed(vec![node("n1", "idle", ""), node("n2", "drain", DRAIN_REASON)], &["n1"], 0);
         let mut memory = DrainMemory::default();
         decide_nodes(&seen, &policy("nodes_at_once = 4"), &mut memory);
         (seen.time_ms, seen.refusal) = (10 * HOUR_MS, Some(refusal));
@@ -119,7 +119,7 @@ fn the_conditions_of_the_fabric_hold_for_nodes() {
 fn only_nodes_of_fabdeck_are_undrained_and_after_a_while() {
     let mut memory = DrainMemory::default();
     let mut at = |hours: i64, state: &str, reason: &str, bad: &[&str]| {
-        words(&decide_nodes(&sight(vec![node("n1", state, reason)], bad, hours), &policy(""), &mut memory))
+        words(&decide_nodes(&observed(vec![node("n1", state, reason)], bad, hours), &policy(""), &mut memory))
     };
     assert_eq!(at(0, "idle", "", &["n1"]), ["drain n1"]);
     assert!(at(1, "drain", DRAIN_REASON, &["n1"]).is_empty());
@@ -130,7 +130,8 @@ fn only_nodes_of_fabdeck_are_undrained_and_after_a_while() {
     assert!(at(4, "down", DRAIN_REASON, &[]).is_empty());
     let mut memory = DrainMemory::default();
     let mut soon = |minutes: i64, state: &str, bad: &[&str]| {
-        let seen = NodeSight { time_ms: minutes * 60_000, ..sight(vec![node("n1", state, "")], bad, 0) };
+        let seen =
+            NodeObservation { time_ms: minutes * 60_000, ..observed(vec![node("n1", state, "")], bad, 0) };
         words(&decide_nodes(&seen, &policy("good_for = \"1s\""), &mut memory))
     };
     assert_eq!(soon(0, "idle", &["n1"]), ["drain n1"]);
@@ -138,7 +139,7 @@ fn only_nodes_of_fabdeck_are_undrained_and_after_a_while() {
     assert_eq!(soon(61, "idle", &["n1"]), ["drain n1"]);
     // A node without a cable in the fabric is not good.
     let mut memory = DrainMemory::default();
-    let mut seen = sight(vec![node("n1", "drain", DRAIN_REASON)], &[], 0);
+    let mut seen = observed(vec![node("n1", "drain", DRAIN_REASON)], &[], 0);
     seen.cabled.clear();
     decide_nodes(&seen, &policy(""), &mut memory);
     seen.time_ms = 20 * HOUR_MS;

@@ -15,8 +15,8 @@ use fabdeck::operations::plans::plan_origin::PlanOrigin;
 use fabdeck::operations::policy::policy_actions::{
     ChangeStart, IsolationRecord, PolicyActions, PolicyFabric,
 };
+use fabdeck::operations::policy::policy_observation::PolicyReading;
 use fabdeck::operations::policy::policy_runner::{PolicyOutcome, PolicyRunner};
-use fabdeck::operations::policy::policy_sight::PolicyReading;
 use fabdeck::operations::policy::policy_switch::PolicyStop;
 use fabdeck_change::{BeginRecord, ChangePhase, ChangeState, Plan, tables_after_rollback};
 use fabdeck_fabric::generate::{FabricSpec, generate};

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use fabdeck_fabric::{ElementId, Fabric, Faults, LinkId, PortNum, Routes};
 use fabdeck_routing::certificate::{Certificate, LaneKnowledge, RouteScope, certify};
-use fabdeck_routing::{NoProgress, Problem, lead_around};
+use fabdeck_routing::{NoProgress, Problem, route_around};
 
 use super::common::{fabric, route};
 
@@ -44,7 +44,7 @@ fn paths_around_a_link_of_a_tree_are_complete_and_others_stay() {
             for links in [vec![*link], vec![*link, other]] {
                 let faults = without(&links);
                 let problem = Problem::new(&fabric, &faults);
-                let detour = lead_around(&problem, &routes, &ports(&fabric, &links));
+                let detour = route_around(&problem, &routes, &ports(&fabric, &links));
                 let found = certificate(&problem, &detour.routes);
                 let defects = (found.lost.total(), found.loops.count, found.deadlock_free);
                 assert_eq!(defects, (0, 0, Some(true)), "{name} without {links:?}");
@@ -58,7 +58,7 @@ fn paths_around_a_link_of_a_tree_are_complete_and_others_stay() {
             }
         }
         let (faults, problem) = (Faults::new(), Problem::new(&fabric, &none));
-        assert!(faults.is_empty() && lead_around(&problem, &routes, &BTreeSet::new()).entries == 0);
+        assert!(faults.is_empty() && route_around(&problem, &routes, &BTreeSet::new()).entries == 0);
     }
 }
 
@@ -72,7 +72,7 @@ fn what_has_no_other_path_is_named() {
     let trunks = trunks(&fabric);
     let faults = without(&trunks[..1]);
     let problem = Problem::new(&fabric, &faults);
-    let detour = lead_around(&problem, &routes, &ports(&fabric, &trunks[..1]));
+    let detour = route_around(&problem, &routes, &ports(&fabric, &trunks[..1]));
     let found = certificate(&problem, &detour.routes);
     assert!(detour.stranded.is_empty() && found.lost.total() == 0 && !detour.lids.is_empty());
     // Both links of the first switch.
@@ -84,6 +84,6 @@ fn what_has_no_other_path_is_named() {
         .collect();
     assert_eq!(of_first.len(), 2);
     let faults = without(&of_first);
-    let detour = lead_around(&Problem::new(&fabric, &faults), &routes, &ports(&fabric, &of_first));
+    let detour = route_around(&Problem::new(&fabric, &faults), &routes, &ports(&fabric, &of_first));
     assert!(!detour.stranded.is_empty() && detour.stranded.is_subset(&detour.lids));
 }

@@ -1,4 +1,4 @@
-//! The plans of a policy: one that leads all paths around a link, and one that puts back the entries of it. Both change only
+//! The plans of a policy: one that routes all paths around a link, and one that puts back the entries of it. Both change only
 //! the entries of paths that cross the link, and no port is disabled: what still uses the link can.
 
 use std::collections::BTreeSet;
@@ -22,7 +22,7 @@ use fabdeck_fabric::{
     BLOCK_LIDS, ElementId, Faults, JobMap, Lid, LinkId, NO_PATH, NodeId, PortId, PortNum, Routes, Tables,
 };
 use fabdeck_mad::access::AttributePart;
-use fabdeck_routing::{Detour, NoProgress, Problem, lead_around};
+use fabdeck_routing::{Detour, NoProgress, Problem, route_around};
 
 /// A link to take out, with what has to hold.
 #[derive(Clone, Copy, Debug)]
@@ -69,7 +69,7 @@ fn ports_of_links(look: &Snapshot, links: &[LinkEnds]) -> BTreeSet<(u32, PortNum
     links.iter().flatten().filter_map(at).collect()
 }
 
-/// Plans to lead all paths around a link, or says which condition refuses it.
+/// Plans to route all paths around a link, or says which condition refuses it.
 pub fn plan_isolation(
     look: &Snapshot,
     request: IsolationRequest<'_>,
@@ -83,7 +83,7 @@ pub fn plan_isolation(
     let in_force = routes_in_force(look, tables, &faults);
     let mut closed = ports_of_links(look, request.others);
     closed.extend(end_ports(look, request.link));
-    let detour = lead_around(&Problem::new(look.fabric(), &faults), &in_force, &closed);
+    let detour = route_around(&Problem::new(look.fabric(), &faults), &in_force, &closed);
     if lids_over(&in_force, &end_ports(look, request.link)).is_empty() {
         return Err(PolicyRefusal::Routes("no path crosses it, so there is nothing to change".to_owned()));
     }
@@ -136,9 +136,9 @@ pub fn plan_return(
     let faults = mark_links(look, request.others);
     let closed = ports_of_links(look, request.others);
     if !closed.is_empty() {
-        // Those of other links that are out of use are put back too, and led around them again.
+        // Those of other links that are out of use are put back too, and routed around them again.
         let restored = routes_in_force(look, &wanted, &faults);
-        let detour = lead_around(&Problem::new(look.fabric(), &faults), &restored, &closed);
+        let detour = route_around(&Problem::new(look.fabric(), &faults), &restored, &closed);
         take_over(look, &detour, &restored, &mut wanted);
     }
     if wanted == look.observation.tables {

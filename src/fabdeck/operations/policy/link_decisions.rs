@@ -1,4 +1,4 @@
-//! What a policy decides about links after a sweep. Pure: the same sight, state and time give the same decisions.
+//! What a policy decides about links after a sweep. Pure: the same observed, state and time give the same decisions.
 //!
 //! | a link is | and | then |
 //! |---|---|---|
@@ -109,7 +109,7 @@ pub struct PolicyState {
 
 /// A bad link as a sweep shows it.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct BadLinkSight {
+pub struct BadLinkObservation {
     pub ends: LinkEnds,
     pub name: String,
     /// Why it is bad.
@@ -123,7 +123,7 @@ pub struct BadLinkSight {
 
 /// What a sweep shows of a link that the policy took out.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub struct IsolatedSight {
+pub struct IsolatedObservation {
     pub is_present: bool,
     /// Whether paths cross it; `None` where that is not known.
     pub carries_paths: Option<bool>,
@@ -133,14 +133,14 @@ pub struct IsolatedSight {
 
 /// What a sweep shows of the whole fabric.
 #[derive(Clone, PartialEq, Debug, Default)]
-pub struct PolicySight {
+pub struct PolicyObservation {
     pub time_ms: i64,
     pub links: usize,
     /// Bad links, those since the longest time first.
-    pub bad: Vec<BadLinkSight>,
+    pub bad: Vec<BadLinkObservation>,
     /// Links that went down or became bad lately.
     pub troubled: usize,
-    pub isolated: BTreeMap<LinkEnds, IsolatedSight>,
+    pub isolated: BTreeMap<LinkEnds, IsolatedObservation>,
     /// The phases of the policy's changes, as far as they are known.
     pub changes: BTreeMap<String, ChangePhase>,
     /// Incomplete changes that are in force as a whole: their guards did not roll them back, because more pairs would have
@@ -273,7 +273,7 @@ impl fmt::Display for PolicyRefusal {
 /// What to do about links.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum LinkDecision {
-    Isolate(BadLinkSight),
+    Isolate(BadLinkObservation),
     /// `is_needed`: pairs have no path, so it is taken back before it was good for long.
     TakeBack {
         link: LinkEnds,
@@ -306,7 +306,7 @@ pub enum LinkDecision {
     },
     /// A bad link stays in use.
     Refuse {
-        link: BadLinkSight,
+        link: BadLinkObservation,
         why: PolicyRefusal,
     },
     /// A link that is good again stays out of use.
@@ -318,28 +318,28 @@ pub enum LinkDecision {
 }
 
 /// Decides about all links. The state is as it was after the last decisions were carried out.
-pub fn decide_links(sight: &PolicySight, policy: &Policy, state: &PolicyState) -> Vec<LinkDecision> {
+pub fn decide_links(observed: &PolicyObservation, policy: &Policy, state: &PolicyState) -> Vec<LinkDecision> {
     if let Some(link) = state.isolated.iter().find(|link| link.pending().is_some()) {
-        return decide_pending(sight, &policy.limits, link).into_iter().collect();
+        return decide_pending(observed, &policy.limits, link).into_iter().collect();
     }
     let mut decisions: Vec<LinkDecision> =
-        state.isolated.iter().filter_map(|link| decide_release(sight, link)).collect();
+        state.isolated.iter().filter_map(|link| decide_release(observed, link)).collect();
     if !decisions.is_empty() {
         return decisions;
     }
     let failed = state.isolated.iter().find_map(IsolatedLink::failed);
     let failed = failed.map(|id| PolicyRefusal::FailedChange(id.to_owned()));
-    let refusal = refuse_all(sight, &policy.limits).or(failed);
-    if let Some(decision) = decide_return(sight, &policy.limits, state, refusal.as_ref()) {
+    let refusal = refuse_all(observed, &policy.limits).or(failed);
+    if let Some(decision) = decide_return(observed, &policy.limits, state, refusal.as_ref()) {
         return vec![decision];
     }
-    for link in sight.bad.iter().filter(|link| link.host.is_none() && link.is_present) {
+    for link in observed.bad.iter().filter(|link| link.host.is_none() && link.is_present) {
         let is_out = state.isolated.iter().any(|isolated| isolated.ends == link.ends);
-        let is_held = state.held.get(&link.ends).is_some_and(|until| sight.time_ms < *until);
+        let is_held = state.held.get(&link.ends).is_some_and(|until| observed.time_ms < *until);
         if is_out || is_held {
             continue;
         }
-        let why = refusal.clone().or_else(|| refuse_by_limits(sight.time_ms, &policy.limits, state));
+        let why = refusal.clone().or_else(|| refuse_by_limits(observed.time_ms, &policy.limits, state));
         match why {
             Some(why) => decisions.push(LinkDecision::Refuse { link: link.clone(), why }),
             None => {
@@ -352,20 +352,20 @@ pub fn decide_links(sight: &PolicySight, policy: &Policy, state: &PolicyState) -
 }
 
 /// The conditions that concern every link.
-pub fn refuse_all(sight: &PolicySight, limits: &IsolationLimits) -> Option<PolicyRefusal> {
-    match &sight.incomplete {
+pub fn refuse_all(observed: &PolicyObservation, limits: &IsolationLimits) -> Option<PolicyRefusal> {
+    match &observed.incomplete {
         Some(SightFault::Partial(why)) => return Some(PolicyRefusal::PartialSweep(why.clone())),
         Some(SightFault::Stale(why)) => return Some(PolicyRefusal::StaleSweep(why.clone())),
         None => {}
     }
-    let most = ((sight.links as f64 * limits.bad_together) as usize).max(1);
-    if sight.troubled > most {
-        return Some(PolicyRefusal::ManyTogether { troubled: sight.troubled, links: sight.links });
+    let most = ((observed.links as f64 * limits.bad_together) as usize).max(1);
+    if observed.troubled > most {
+        return Some(PolicyRefusal::ManyTogether { troubled: observed.troubled, links: observed.links });
     }
-    if let Some(pending) = &sight.pending {
+    if let Some(pending) = &observed.pending {
         return Some(PolicyRefusal::PendingChange(pending.clone()));
     }
-    sight.uncertified.clone().map(PolicyRefusal::AdaptiveRouting)
+    observed.uncertified.clone().map(PolicyRefusal::AdaptiveRouting)
 }
 
 fn refuse_by_limits(now_ms: i64, limits: &IsolationLimits, state: &PolicyState) -> Option<PolicyRefusal> {
@@ -378,19 +378,19 @@ fn refuse_by_limits(now_ms: i64, limits: &IsolationLimits, state: &PolicyState) 
 
 /// What becomes of a change that waits.
 fn decide_pending(
-    sight: &PolicySight,
+    observed: &PolicyObservation,
     limits: &IsolationLimits,
     link: &IsolatedLink,
 ) -> Option<LinkDecision> {
     let change = link.pending()?;
     let ends = link.ends;
-    match sight.changes.get(&change.id)? {
+    match observed.changes.get(&change.id)? {
         ChangePhase::Applying | ChangePhase::RollingBack => None,
         ChangePhase::Confirmed => Some(LinkDecision::Settle { link: ends, is_confirmed: true }),
         ChangePhase::RolledBack | ChangePhase::Refused => {
             Some(LinkDecision::Settle { link: ends, is_confirmed: false })
         }
-        ChangePhase::Incomplete if sight.left_whole.contains(&change.id) => Some(LinkDecision::Fail {
+        ChangePhase::Incomplete if observed.left_whole.contains(&change.id) => Some(LinkDecision::Fail {
             link: ends,
             why: "a rollback would leave more pairs without a path".to_owned(),
         }),
@@ -400,21 +400,21 @@ fn decide_pending(
         ChangePhase::Applied => {
             // Of a change of an earlier process nothing is known: its guard rolls it back.
             let applied_ms = change.applied_ms?;
-            let is_over = sight.time_ms - applied_ms >= limits.confirm_after_ms;
-            let lost = sight.lost_pairs.filter(|lost| *lost > change.lost_before);
+            let is_over = observed.time_ms - applied_ms >= limits.confirm_after_ms;
+            let lost = observed.lost_pairs.filter(|lost| *lost > change.lost_before);
             // To go back would lead paths over the link, which is down at the moment.
-            if link.is_leaving() && !sight.isolated.get(&ends).is_some_and(|seen| seen.is_present) {
-                let is_fine = is_over && lost.is_none() && sight.incomplete.is_none();
+            if link.is_leaving() && !observed.isolated.get(&ends).is_some_and(|seen| seen.is_present) {
+                let is_fine = is_over && lost.is_none() && observed.incomplete.is_none();
                 return is_fine.then_some(LinkDecision::Confirm(ends));
             }
             if let Some(lost) = lost {
                 let why = format!("{lost} pairs have no path, and {} had none before it", change.lost_before);
                 return Some(LinkDecision::RollBack { link: ends, why });
             }
-            if sight.incomplete.is_some() {
+            if observed.incomplete.is_some() {
                 return None;
             }
-            if let Some(finding) = sight.findings.first().filter(|_| !change.is_needed) {
+            if let Some(finding) = observed.findings.first().filter(|_| !change.is_needed) {
                 return Some(LinkDecision::RollBack { link: ends, why: finding.clone() });
             }
             is_over.then_some(LinkDecision::Confirm(ends))
@@ -423,17 +423,17 @@ fn decide_pending(
 }
 
 /// A link that is out of use and not of the policy any more.
-fn decide_release(sight: &PolicySight, link: &IsolatedLink) -> Option<LinkDecision> {
-    if sight.incomplete.is_some() {
+fn decide_release(observed: &PolicyObservation, link: &IsolatedLink) -> Option<LinkDecision> {
+    if observed.incomplete.is_some() {
         return None;
     }
-    let seen = sight.isolated.get(&link.ends)?;
+    let seen = observed.isolated.get(&link.ends)?;
     if let Some(absent_ms) = link.absent_ms {
-        let is_gone = sight.time_ms - absent_ms >= GONE_MS;
+        let is_gone = observed.time_ms - absent_ms >= GONE_MS;
         return is_gone.then(|| release(link, "its cable is gone, so no path can lead over it"));
     }
     if let Some(id) = link.failed()
-        && matches!(sight.changes.get(id), Some(ChangePhase::RolledBack | ChangePhase::Confirmed))
+        && matches!(observed.changes.get(id), Some(ChangePhase::RolledBack | ChangePhase::Confirmed))
     {
         return Some(release(link, "a person settled its change"));
     }
@@ -449,22 +449,22 @@ fn release(link: &IsolatedLink, why: &str) -> LinkDecision {
 /// The link to take back: one that was good for long enough, or any that is out of use while pairs have no path though
 /// cables connect them.
 fn decide_return(
-    sight: &PolicySight,
+    observed: &PolicyObservation,
     limits: &IsolationLimits,
     state: &PolicyState,
     refusal: Option<&PolicyRefusal>,
 ) -> Option<LinkDecision> {
     let is_free = |link: &&IsolatedLink| {
-        let is_present = sight.isolated.get(&link.ends).is_some_and(|seen| seen.is_present);
+        let is_present = observed.isolated.get(&link.ends).is_some_and(|seen| seen.is_present);
         is_present
             && link.failed().is_none()
-            && state.held.get(&link.ends).is_none_or(|until| sight.time_ms >= *until)
+            && state.held.get(&link.ends).is_none_or(|until| observed.time_ms >= *until)
     };
     let mut free = state.isolated.iter().filter(is_free);
-    let is_needed = sight.lost_pairs.is_some_and(|lost| lost > 0);
+    let is_needed = observed.lost_pairs.is_some_and(|lost| lost > 0);
     let is_out = |link: &&IsolatedLink| matches!(link.stage, IsolationStage::Out { .. });
     let needed = free.clone().find(is_out).filter(|_| is_needed);
-    let link = needed.or_else(|| free.find(|link| sight.time_ms - link.bad_ms >= limits.good_for_ms))?;
+    let link = needed.or_else(|| free.find(|link| observed.time_ms - link.bad_ms >= limits.good_for_ms))?;
     // Links that fail together are a reason to take one back that is needed, and a failed switch makes sweeps partial: the
     // plan is made of a reading of its own, which has to be complete.
     let is_refused = |why: &&PolicyRefusal| {
@@ -484,21 +484,21 @@ fn decide_return(
 
 impl PolicyState {
     /// Takes up what a sweep shows: when links were bad last, and what need not be remembered any more.
-    pub fn update(&mut self, sight: &PolicySight) {
+    pub fn update(&mut self, observed: &PolicyObservation) {
         for link in &mut self.isolated {
-            let Some(seen) = sight.isolated.get(&link.ends) else { continue };
-            let is_bad = sight.bad.iter().any(|bad| bad.ends == link.ends);
+            let Some(seen) = observed.isolated.get(&link.ends) else { continue };
+            let is_bad = observed.bad.iter().any(|bad| bad.ends == link.ends);
             link.absent_ms = match seen.is_present {
                 true => None,
-                false => link.absent_ms.or(Some(sight.time_ms)),
+                false => link.absent_ms.or(Some(observed.time_ms)),
             };
             if is_bad || !seen.is_present {
-                link.bad_ms = sight.time_ms;
+                link.bad_ms = observed.time_ms;
             }
             link.bad_ms = seen.last_down_ms.map_or(link.bad_ms, |down| link.bad_ms.max(down));
         }
-        self.begun_ms.retain(|begun| sight.time_ms - begun < HOUR_MS);
-        self.held.retain(|_, until| sight.time_ms < *until);
+        self.begun_ms.retain(|begun| observed.time_ms - begun < HOUR_MS);
+        self.held.retain(|_, until| observed.time_ms < *until);
     }
 
     pub fn find(&self, ends: LinkEnds) -> Option<&IsolatedLink> {
@@ -506,7 +506,7 @@ impl PolicyState {
     }
 
     /// Notes that a link is taken out.
-    pub fn take_out(&mut self, link: &BadLinkSight, stage: IsolationStage, now_ms: i64) {
+    pub fn take_out(&mut self, link: &BadLinkObservation, stage: IsolationStage, now_ms: i64) {
         self.begun_ms.push(now_ms);
         self.isolated.push(IsolatedLink {
             ends: link.ends,

@@ -19,7 +19,7 @@ const DRAIN_PAUSE_MS: i64 = 3_600_000;
 
 /// What is seen of nodes.
 #[derive(Clone, PartialEq, Debug, Default)]
-pub struct NodeSight {
+pub struct NodeObservation {
     pub time_ms: i64,
     pub nodes: Vec<SlurmNode>,
     /// Nodes behind bad cables, with what is bad.
@@ -72,43 +72,47 @@ pub fn drain_limit(policy: &NodePolicy, nodes: usize) -> usize {
 }
 
 /// Decides about all nodes.
-pub fn decide_nodes(sight: &NodeSight, policy: &NodePolicy, memory: &mut DrainMemory) -> Vec<NodeDecision> {
-    for node in sight.bad.keys() {
-        memory.bad_ms.insert(node.clone(), sight.time_ms);
+pub fn decide_nodes(
+    observed: &NodeObservation,
+    policy: &NodePolicy,
+    memory: &mut DrainMemory,
+) -> Vec<NodeDecision> {
+    for node in observed.bad.keys() {
+        memory.bad_ms.insert(node.clone(), observed.time_ms);
     }
-    for node in sight.nodes.iter().filter(|node| is_own(node)) {
-        memory.bad_ms.entry(node.name.clone()).or_insert(sight.time_ms);
+    for node in observed.nodes.iter().filter(|node| is_own(node)) {
+        memory.bad_ms.entry(node.name.clone()).or_insert(observed.time_ms);
     }
     let own: BTreeSet<&String> =
-        sight.nodes.iter().filter(|node| is_own(node)).map(|node| &node.name).collect();
+        observed.nodes.iter().filter(|node| is_own(node)).map(|node| &node.name).collect();
     memory.bad_cables.retain(|node, _| {
-        own.contains(node) || sight.bad.contains_key(node) || memory.would_drain.contains_key(node)
+        own.contains(node) || observed.bad.contains_key(node) || memory.would_drain.contains_key(node)
     });
     let is_good = |node: &str, memory: &DrainMemory| {
-        let bad_ms = memory.bad_ms.get(node).copied().unwrap_or(sight.time_ms);
-        sight.cabled.contains(node) && sight.time_ms - bad_ms >= policy.good_for_ms
+        let bad_ms = memory.bad_ms.get(node).copied().unwrap_or(observed.time_ms);
+        observed.cabled.contains(node) && observed.time_ms - bad_ms >= policy.good_for_ms
     };
-    memory.would_drain.retain(|node, _| !sight.cabled.contains(node) || sight.bad.contains_key(node));
+    memory.would_drain.retain(|node, _| !observed.cabled.contains(node) || observed.bad.contains_key(node));
     let mut decisions = Vec::new();
-    if sight.refusal.is_none() {
-        let own = sight.nodes.iter().filter(|node| is_own(node) && is_good(&node.name, memory));
+    if observed.refusal.is_none() {
+        let own = observed.nodes.iter().filter(|node| is_own(node) && is_good(&node.name, memory));
         decisions.extend(own.map(|node| NodeDecision::Undrain { node: node.clone() }));
     }
-    let limit = drain_limit(policy, sight.nodes.len());
-    let mut drained = sight.nodes.iter().filter(|node| is_own(node)).count() + memory.would_drain.len();
-    for (name, why) in &sight.bad {
-        let Some(node) = sight.nodes.iter().find(|node| node.name == *name) else { continue };
+    let limit = drain_limit(policy, observed.nodes.len());
+    let mut drained = observed.nodes.iter().filter(|node| is_own(node)).count() + memory.would_drain.len();
+    for (name, why) in &observed.bad {
+        let Some(node) = observed.nodes.iter().find(|node| node.name == *name) else { continue };
         if is_own(node) || memory.would_drain.contains_key(name) {
             continue;
         }
-        let refused = refuse_drain(sight, node, (drained, limit), memory);
+        let refused = refuse_drain(observed, node, (drained, limit), memory);
         decisions.push(match refused {
             Some((condition, words)) => {
                 NodeDecision::Refuse { node: name.clone(), name: condition, why: format!("{why}; {words}") }
             }
             None => {
                 drained += 1;
-                memory.drained_ms.insert(name.clone(), sight.time_ms);
+                memory.drained_ms.insert(name.clone(), observed.time_ms);
                 NodeDecision::Drain { node: node.clone(), why: why.clone() }
             }
         });
@@ -118,7 +122,7 @@ pub fn decide_nodes(sight: &NodeSight, policy: &NodePolicy, memory: &mut DrainMe
 
 /// Why a node behind a bad cable is not drained: the name of the condition, and words.
 fn refuse_drain(
-    sight: &NodeSight,
+    observed: &NodeObservation,
     node: &SlurmNode,
     (drained, limit): (usize, usize),
     memory: &DrainMemory,
@@ -130,13 +134,13 @@ fn refuse_drain(
         }
         SlurmNodeUse::Other => return Some(("node-state", format!("its state is {}", node.state))),
     }
-    if let Some(refusal) = &sight.refusal {
+    if let Some(refusal) = &observed.refusal {
         return Some((refusal.name(), refusal.to_string()));
     }
     if drained >= limit {
         return Some(("nodes-at-once", format!("as many nodes are drained as the policy has ({limit})")));
     }
     let last = memory.drained_ms.get(&node.name)?;
-    let is_recent = sight.time_ms - last < DRAIN_PAUSE_MS;
+    let is_recent = observed.time_ms - last < DRAIN_PAUSE_MS;
     is_recent.then(|| ("node-pause", "it was drained within the last hour".to_owned()))
 }

@@ -8,8 +8,8 @@ use std::sync::mpsc::{Receiver, TryRecvError, channel};
 use std::time::Instant;
 
 use super::isolation_plan::link_between;
-use super::link_decisions::{BadLinkSight, PolicyRefusal, PolicySight};
-use super::node_decisions::{DRAIN_REASON, DrainMemory, NodeDecision, NodeSight, decide_nodes};
+use super::link_decisions::{BadLinkObservation, PolicyObservation, PolicyRefusal};
+use super::node_decisions::{DRAIN_REASON, DrainMemory, NodeDecision, NodeObservation, decide_nodes};
 use super::policy_file::{NodePolicy, PolicyMode};
 use super::policy_notice::PolicyNotice;
 use crate::catalogue::snapshot::Snapshot;
@@ -66,7 +66,7 @@ impl NodeRunner {
     pub fn step(
         &mut self,
         look: &Snapshot,
-        sight: &PolicySight,
+        observed: &PolicyObservation,
         refusal: Option<PolicyRefusal>,
         is_off: bool,
     ) -> Vec<PolicyNotice> {
@@ -85,7 +85,7 @@ impl NodeRunner {
             Some(SlurmAnswer::Nodes(Ok(nodes))) => {
                 self.trouble = None;
                 if !is_off {
-                    self.decide(look, sight, refusal, nodes, &mut notices);
+                    self.decide(look, observed, refusal, nodes, &mut notices);
                 }
             }
             Some(SlurmAnswer::Nodes(Err(why))) => notices.extend(self.report_trouble(why)),
@@ -128,7 +128,7 @@ impl NodeRunner {
     fn decide(
         &mut self,
         look: &Snapshot,
-        sight: &PolicySight,
+        observed: &PolicyObservation,
         refusal: Option<PolicyRefusal>,
         nodes: Vec<SlurmNode>,
         notices: &mut Vec<PolicyNotice>,
@@ -136,19 +136,19 @@ impl NodeRunner {
         let adapters = adapters_of(look, &nodes);
         let mut bad = BTreeMap::new();
         for (name, own) in &adapters {
-            let is_own = |bad: &&BadLinkSight| {
+            let is_own = |bad: &&BadLinkObservation| {
                 let mut at = bad.ends.iter().filter_map(|(guid, _)| look.fabric().node_by_guid(*guid));
                 bad.host.is_some() && at.any(|node| own.contains(&node))
             };
-            for link in sight.bad.iter().filter(is_own) {
+            for link in observed.bad.iter().filter(is_own) {
                 bad.entry(name.clone()).or_insert_with(|| format!("{}: {}", link.name, link.why));
                 self.memory.bad_cables.entry(name.clone()).or_default().insert(link.ends);
             }
         }
         let cables = &self.memory.bad_cables;
         let cabled = adapters.iter().filter(|(name, own)| is_cabled(look, own, cables.get(*name)));
-        let seen = NodeSight {
-            time_ms: sight.time_ms,
+        let seen = NodeObservation {
+            time_ms: observed.time_ms,
             bad,
             cabled: cabled.map(|(name, _)| name.clone()).collect(),
             nodes,

@@ -1,7 +1,7 @@
 //! What a policy reports: each is an event of the watch.
 
 use super::isolation_plan::IsolationPlan;
-use super::link_decisions::{BadLinkSight, IsolatedLink, IsolationStage, PolicyRefusal};
+use super::link_decisions::{BadLinkObservation, IsolatedLink, IsolationStage, PolicyRefusal};
 use super::policy_switch::PolicyStop;
 use crate::catalogue::snapshot::Snapshot;
 use crate::catalogue::summary::count_words;
@@ -34,7 +34,7 @@ impl PolicyNotice {
     /// A link is to be taken out; `hit` are the running jobs with paths over it, where they are known.
     pub fn proposed(
         look: &Snapshot,
-        link: &BadLinkSight,
+        link: &BadLinkObservation,
         plan: &IsolationPlan,
         hit: Option<&[String]>,
         is_shadow: bool,

@@ -7,14 +7,14 @@ use super::isolation_plan::{
     link_between, plan_isolation, plan_return,
 };
 use super::link_decisions::{
-    BadLinkSight, IsolatedLink, IsolationStage, LinkDecision, PolicyChange, PolicyRefusal, PolicySight,
-    PolicyState, decide_links, refuse_all,
+    BadLinkObservation, IsolatedLink, IsolationStage, LinkDecision, PolicyChange, PolicyObservation,
+    PolicyRefusal, PolicyState, decide_links, refuse_all,
 };
 use super::node_runner::NodeRunner;
 use super::policy_actions::{ChangeStart, IsolationRecord, PolicyActions};
 use super::policy_file::{Policy, PolicyMode};
 use super::policy_notice::PolicyNotice;
-use super::policy_sight::{LinkFollower, PolicyReading};
+use super::policy_observation::{LinkFollower, PolicyReading};
 use super::policy_store::PolicyStore;
 use super::policy_switch::PolicyStop;
 use crate::catalogue::exit::Exit;
@@ -113,10 +113,10 @@ impl PolicyRunner {
     ) -> PolicyOutcome {
         let mut outcome = PolicyOutcome::default();
         self.follower.observe(reading);
-        let mut sight = self.follower.sight(reading, &self.policy, &self.state);
-        self.read_phases(actions, &mut sight);
+        let mut observed = self.follower.observation(reading, &self.policy, &self.state);
+        self.read_phases(actions, &mut observed);
         let before = self.state.clone();
-        self.state.update(&sight);
+        self.state.update(&observed);
         if self.is_unwatched && !actions.writes() {
             let is_news = |link: &&IsolatedLink| {
                 !matches!(link.stage, IsolationStage::Shadow) && !self.refused.contains_key(&link.ends)
@@ -128,24 +128,24 @@ impl PolicyRunner {
         }
         if self.is_unwatched {
             // Errors of the time without a watch are not known, so a link is not good before it was watched.
-            self.state.note_unwatched(sight.time_ms);
-            self.is_unwatched = sight.incomplete.is_some();
+            self.state.note_unwatched(observed.time_ms);
+            self.is_unwatched = observed.incomplete.is_some();
         }
         let is_off = self.is_off(actions, &mut outcome);
         if !is_off {
-            for decision in decide_links(&sight, &self.policy, &self.state) {
-                self.carry_out(actions, reading.look, &sight, decision, jobs, &mut outcome);
+            for decision in decide_links(&observed, &self.policy, &self.state) {
+                self.carry_out(actions, reading.look, &observed, decision, jobs, &mut outcome);
             }
         }
         if let Some(nodes) = &mut self.nodes {
             let pending = self.state.isolated.iter().find_map(|link| link.pending());
             let pending = pending.map(|own| format!("change {} of the policy waits", own.id));
             let refusal =
-                refuse_all(&sight, &self.policy.limits).or(pending.map(PolicyRefusal::PendingChange));
-            outcome.notices.extend(nodes.step(reading.look, &sight, refusal, is_off));
+                refuse_all(&observed, &self.policy.limits).or(pending.map(PolicyRefusal::PendingChange));
+            outcome.notices.extend(nodes.step(reading.look, &observed, refusal, is_off));
         }
         self.refused.retain(|ends, _| {
-            sight.bad.iter().any(|bad| bad.ends == *ends)
+            observed.bad.iter().any(|bad| bad.ends == *ends)
                 || self.state.isolated.iter().any(|link| link.ends == *ends)
         });
         if has_moved(&before, &self.state)
@@ -157,15 +157,15 @@ impl PolicyRunner {
     }
 
     /// Reads how the changes of links go on.
-    fn read_phases(&self, actions: &mut dyn PolicyActions, sight: &mut PolicySight) {
+    fn read_phases(&self, actions: &mut dyn PolicyActions, observed: &mut PolicyObservation) {
         for link in &self.state.isolated {
             let pending = link.pending().map(|change| change.id.as_str());
             let Some(id) = pending.or(link.failed()) else { continue };
             let Some(phase) = actions.phase(id) else { continue };
             if phase == ChangePhase::Incomplete && pending.is_some() && actions.is_left_whole(id) {
-                sight.left_whole.insert(id.to_owned());
+                observed.left_whole.insert(id.to_owned());
             }
-            sight.changes.insert(id.to_owned(), phase);
+            observed.changes.insert(id.to_owned(), phase);
         }
     }
 
@@ -199,23 +199,23 @@ impl PolicyRunner {
         &mut self,
         actions: &mut dyn PolicyActions,
         look: &Snapshot,
-        sight: &PolicySight,
+        observed: &PolicyObservation,
         decision: LinkDecision,
         jobs: Option<&JobMap>,
         outcome: &mut PolicyOutcome,
     ) {
-        let retry_at = sight.time_ms + self.policy.limits.retry_after_ms;
+        let retry_at = observed.time_ms + self.policy.limits.retry_after_ms;
         match decision {
-            LinkDecision::Isolate(link) => self.isolate(actions, look, sight, &link, jobs, outcome),
+            LinkDecision::Isolate(link) => self.isolate(actions, look, observed, &link, jobs, outcome),
             LinkDecision::TakeBack { link, is_needed } => {
-                self.take_back(actions, sight, link, is_needed, outcome);
+                self.take_back(actions, observed, link, is_needed, outcome);
             }
             LinkDecision::Confirm(link) => {
-                let is_present = sight.isolated.get(&link).is_some_and(|seen| seen.is_present);
+                let is_present = observed.isolated.get(&link).is_some_and(|seen| seen.is_present);
                 self.confirm(actions, link, is_present, outcome);
             }
             LinkDecision::RollBack { link, why } => {
-                if sight.incomplete.is_none() || self.loses_pairs(actions, link) {
+                if observed.incomplete.is_none() || self.loses_pairs(actions, link) {
                     self.roll_back(actions, link, &why, outcome);
                 }
             }
@@ -256,7 +256,7 @@ impl PolicyRunner {
 
     fn refuse(
         &mut self,
-        link: &BadLinkSight,
+        link: &BadLinkObservation,
         why: &PolicyRefusal,
         retry_at: i64,
         outcome: &mut PolicyOutcome,
@@ -295,19 +295,19 @@ impl PolicyRunner {
         &mut self,
         actions: &mut dyn PolicyActions,
         look: &Snapshot,
-        sight: &PolicySight,
-        link: &BadLinkSight,
+        observed: &PolicyObservation,
+        link: &BadLinkObservation,
         jobs: Option<&JobMap>,
         outcome: &mut PolicyOutcome,
     ) {
-        let retry_at = sight.time_ms + self.policy.limits.retry_after_ms;
+        let retry_at = observed.time_ms + self.policy.limits.retry_after_ms;
         if !actions.writes() {
             match self.plan_out(look, link, LevelsInForce::Unsaid, actions.origin()) {
                 Err(why) => self.refuse(link, &why, retry_at, outcome),
                 Ok((id, plan)) => {
                     let hit = jobs.map(|jobs| jobs_over(look, jobs, id));
                     outcome.notices.push(PolicyNotice::proposed(look, link, &plan, hit.as_deref(), true));
-                    self.state.take_out(link, IsolationStage::Shadow, sight.time_ms);
+                    self.state.take_out(link, IsolationStage::Shadow, observed.time_ms);
                 }
             }
             return;
@@ -324,8 +324,8 @@ impl PolicyRunner {
             Err(why) => self.refuse(link, &why, retry_at, outcome),
             Ok(plan) => {
                 let stage = |change| IsolationStage::Leaving { change };
-                self.state.take_out(link, IsolationStage::Shadow, sight.time_ms);
-                let started = self.begin(actions, (plan, Vec::new()), sight, link.ends, &stage);
+                self.state.take_out(link, IsolationStage::Shadow, observed.time_ms);
+                let started = self.begin(actions, (plan, Vec::new()), observed, link.ends, &stage);
                 if let ChangeStart::NotBegun { why } = &started {
                     self.state.release(link.ends);
                     self.state.begun_ms.pop();
@@ -339,7 +339,7 @@ impl PolicyRunner {
     fn plan_out(
         &self,
         look: &Snapshot,
-        link: &BadLinkSight,
+        link: &BadLinkObservation,
         sent: LevelsInForce<'_>,
         made: PlanOrigin,
     ) -> Result<(LinkId, IsolationPlan), PolicyRefusal> {
@@ -359,7 +359,7 @@ impl PolicyRunner {
         &mut self,
         actions: &mut dyn PolicyActions,
         (plan, accepted): (Plan, Vec<String>),
-        sight: &PolicySight,
+        observed: &PolicyObservation,
         ends: LinkEnds,
         stage: &dyn Fn(PolicyChange) -> IsolationStage,
     ) -> ChangeStart {
@@ -367,7 +367,7 @@ impl PolicyRunner {
         if actions.find_stop().is_some() {
             return ChangeStart::NotBegun { why: "policies are off".to_owned() };
         }
-        let (lost_before, is_needed) = (sight.lost_pairs.unwrap_or(0), !accepted.is_empty());
+        let (lost_before, is_needed) = (observed.lost_pairs.unwrap_or(0), !accepted.is_empty());
         let change =
             |id: &str, applied_ms| PolicyChange { id: id.to_owned(), lost_before, is_needed, applied_ms };
         let mut record = |id: &str| {
@@ -377,7 +377,7 @@ impl PolicyRunner {
         let started = actions.apply(&plan, &accepted, &mut record);
         match &started {
             ChangeStart::Applied { id } => {
-                self.state.set_stage(ends, stage(change(id, Some(sight.time_ms))));
+                self.state.set_stage(ends, stage(change(id, Some(observed.time_ms))));
                 self.plan = Some((plan, accepted));
             }
             // How it goes on is not known: it is left to its guard.
@@ -407,12 +407,12 @@ impl PolicyRunner {
     fn take_back(
         &mut self,
         actions: &mut dyn PolicyActions,
-        sight: &PolicySight,
+        observed: &PolicyObservation,
         ends: LinkEnds,
         is_needed: bool,
         outcome: &mut PolicyOutcome,
     ) {
-        let retry_at = sight.time_ms + self.policy.limits.retry_after_ms;
+        let retry_at = observed.time_ms + self.policy.limits.retry_after_ms;
         let Some(link) = self.state.find(ends).cloned() else { return };
         if !actions.writes() && !matches!(link.stage, IsolationStage::Shadow) {
             if self.refused.insert(ends, "shadow") != Some("shadow") {
@@ -438,7 +438,7 @@ impl PolicyRunner {
                 // Fewer pairs lack a path with it, which is why it is taken back; some may still lack one.
                 let accepted = if is_needed { vec!["unreachable".to_owned()] } else { Vec::new() };
                 let stage = |change| IsolationStage::Returning { out: out.clone(), change };
-                let started = self.begin(actions, (plan, accepted), sight, ends, &stage);
+                let started = self.begin(actions, (plan, accepted), observed, ends, &stage);
                 if let ChangeStart::NotBegun { why } = &started {
                     self.state.set_stage(ends, IsolationStage::Out { change: out.clone() });
                     let why = PolicyRefusal::Change(why.clone());

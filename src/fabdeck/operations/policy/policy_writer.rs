@@ -48,7 +48,9 @@ pub fn refuse_unnamed_fabric(env: Env<'_>, policy: &Policy) -> Result<(), Failur
     let refused = |what: &str| {
         Failure::new(
             Exit::Refused,
-            format!("FD-7382: the policy would write, and {what}; without that it only proposes"),
+            format!(
+                "FD-7382: the policy would write, and {what}; or write mode = \"shadow\" into the file, which only proposes"
+            ),
         )
     };
     if !env.given.right.asked {

@@ -4,7 +4,9 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::time::Duration;
 
 use super::isolation_plan::{carries_paths, connected_losses, link_between};
-use super::link_decisions::{BadLinkSight, IsolatedSight, PolicySight, PolicyState, SightFault};
+use super::link_decisions::{
+    BadLinkObservation, IsolatedObservation, PolicyObservation, PolicyState, SightFault,
+};
 use super::link_troubles::{BadLinkEvidence, LinkTroubles};
 use super::policy_file::Policy;
 use crate::catalogue::snapshot::Snapshot;
@@ -85,12 +87,12 @@ impl LinkFollower {
     }
 
     /// What the sweep shows, for decisions. The phases of changes are for the caller to add.
-    pub fn sight(
+    pub fn observation(
         &mut self,
         reading: &PolicyReading<'_>,
         policy: &Policy,
         state: &PolicyState,
-    ) -> PolicySight {
+    ) -> PolicyObservation {
         let PolicyReading { look, certificate, time_ms, .. } = *reading;
         let today = PeriodLength::Day.period_at(time_ms);
         let downs_today = |ends: LinkEnds| {
@@ -102,14 +104,14 @@ impl LinkFollower {
         let bad = self.troubles.judge(time_ms, policy, downs_today);
         let isolated = state.isolated.iter().map(|link| {
             let present = link_between(look, link.ends);
-            let seen = IsolatedSight {
+            let seen = IsolatedObservation {
                 is_present: present.is_some_and(|id| !look.is_down(id)),
                 carries_paths: present.filter(|_| certificate.is_some()).map(|id| carries_paths(look, id)),
                 last_down_ms: self.troubles.last_down_ms(link.ends),
             };
             (link.ends, seen)
         });
-        PolicySight {
+        PolicyObservation {
             time_ms,
             links: look.fabric().links().len(),
             isolated: isolated.collect(),
@@ -125,10 +127,17 @@ impl LinkFollower {
         }
     }
 
-    fn bad_link(&self, look: &Snapshot, bad: BadLinkEvidence) -> Option<BadLinkSight> {
+    fn bad_link(&self, look: &Snapshot, bad: BadLinkEvidence) -> Option<BadLinkObservation> {
         let LinkNames { name, host } = self.names.get(&bad.ends)?.clone();
         let is_present = link_between(look, bad.ends).is_some_and(|id| !look.is_down(id));
-        Some(BadLinkSight { ends: bad.ends, name, why: bad.words, since_ms: bad.since_ms, is_present, host })
+        Some(BadLinkObservation {
+            ends: bad.ends,
+            name,
+            why: bad.words,
+            since_ms: bad.since_ms,
+            is_present,
+            host,
+        })
     }
 }
 
