@@ -124,6 +124,13 @@ pub struct TransitionCheck {
     pub cycles: Vec<DependencyCycle>,
 }
 
+impl TransitionCheck {
+    /// The verdict on paths that are known to have no credit loop together.
+    pub fn without_cycles(scope: &RouteScope) -> Self {
+        Self { safe: (scope.lanes == LaneKnowledge::Known).then_some(true), cycles: Vec::new() }
+    }
+}
+
 /// Judges old and new paths together.
 pub fn check_transition(
     problem: &Problem<'_>,

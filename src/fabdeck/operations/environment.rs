@@ -8,6 +8,7 @@ use crate::catalogue::failure::Failure;
 use crate::catalogue::snapshot::Snapshot;
 use crate::operations::preview::assume::assume;
 use crate::system::access::{SourceOptions, SystemAccess};
+use crate::system::phase::Phase;
 use fabdeck_change::{BeginRecord, ChangeStore, ChangedPathBits, Rights, path_bits_in_force};
 use fabdeck_fabric::counters::{Thresholds, WireThresholds};
 use fabdeck_fabric::observe::{Notes, Observation};
@@ -88,7 +89,7 @@ impl<'a> Env<'a> {
     /// Applies `--assume` to a snapshot that may lack tables.
     pub fn assume(self, snapshot: &mut Snapshot) -> Result<(), Failure> {
         match self.given.assume {
-            Some(engine) => Ok(assume(snapshot, engine)?),
+            Some(engine) => Ok(Phase::time("assumed tables", || assume(snapshot, engine))?),
             None => Ok(()),
         }
     }
@@ -146,7 +147,7 @@ impl<'a> Env<'a> {
     pub fn snapshot_of(self, source: &str, mut observation: Observation) -> Result<Snapshot, Failure> {
         let (own, notes) = self.operator_names()?;
         observation.notes.extend(notes);
-        let mut snapshot = Snapshot::new(source, observation, &own);
+        let mut snapshot = Phase::time("names", || Snapshot::new(source, observation, &own));
         snapshot.wire_thresholds = self.given.wire_thresholds;
         snapshot.cabling_plan = self.cabling_plan()?;
         snapshot.changed_path_bits = self.changed_path_bits(source, &snapshot, None);

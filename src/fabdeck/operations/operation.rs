@@ -6,6 +6,7 @@ use super::progress::{ProgressLine, ReadingProgress, StopOnlyProgress, run_engin
 use crate::catalogue::exit::Exit;
 use crate::catalogue::failure::Failure;
 use crate::catalogue::snapshot::Snapshot;
+use crate::system::phase::Phase;
 use crate::system::stop_flag::StopFlag;
 use fabdeck_fabric::observe::Notes;
 use fabdeck_fabric::{Element, Lid};
@@ -86,7 +87,8 @@ impl Operation<'_> {
         source: &mut dyn Source,
         wanted: ReadOptions,
     ) -> Result<Snapshot, Failure> {
-        let observation = source.observe(wanted, &mut self.begin_reading())?;
+        let observation =
+            Phase::time("read the fabric", || source.observe(wanted, &mut self.begin_reading()))?;
         self.reporter.report_warnings(&observation.notes);
         self.env.snapshot_of(source.describe(), observation)
     }

@@ -20,6 +20,7 @@ mod local_adapters;
 mod named_fabrics;
 mod open_sources;
 pub(crate) mod output_file;
+pub mod phase;
 pub mod service_manager;
 mod simulator_server;
 pub mod source_files;

@@ -1,5 +1,6 @@
 //! Listed flows.
 
+use super::channel_graph::NEVER;
 use fabdeck_fabric::{PortId, ServiceLevel};
 
 /// A flow from one end to another for the whole run.
@@ -55,4 +56,46 @@ pub(crate) struct FlowState {
     pub order: FlowOrder,
     /// The latest time at which an arrived packet had left its source.
     pub latest: u64,
+    /// Messages that are answered; `None` where the flow sends on and on.
+    pub messages: Option<AnsweredMessages>,
+}
+
+/// Messages of a flow, of which each waits for the answer to the one before.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct AnsweredMessages {
+    /// The flow that answers.
+    pub answered_by: u32,
+    /// Packets of a message.
+    pub packets: u32,
+    /// Packets of the message under way that are not made yet.
+    pub left: u32,
+    /// Packets of the message under way that have arrived.
+    pub arrived: u32,
+}
+
+impl FlowState {
+    /// Begins a message.
+    pub fn begin_message(&mut self) {
+        if let Some(messages) = &mut self.messages {
+            (messages.left, messages.arrived) = (messages.packets, 0);
+            self.due = 0;
+        }
+    }
+
+    /// Counts a packet that is made: behind the last one of a message the flow waits.
+    pub fn count_made(&mut self) {
+        if let Some(messages) = &mut self.messages {
+            messages.left -= 1;
+            if messages.left == 0 {
+                self.due = NEVER;
+            }
+        }
+    }
+
+    /// Counts an arrival, and returns the flow that answers when a message is there as a whole.
+    pub fn count_arrived(&mut self) -> Option<u32> {
+        let messages = self.messages.as_mut()?;
+        messages.arrived += 1;
+        (messages.arrived == messages.packets).then_some(messages.answered_by)
+    }
 }

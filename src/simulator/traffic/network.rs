@@ -432,9 +432,12 @@ impl TrafficRun {
         let origin = *self.packets.origin(packet);
         self.tally.count_received(end, arrives.saturating_sub(origin.left));
         let of_host = !self.graph.ends[origin.source as usize].is_switch;
-        self.senders.record_arrival((origin.flow, of_host), (origin.left, arrives));
+        let answering = self.senders.record_arrival((origin.flow, of_host), (origin.left, arrives));
         self.finish_packet(origin.source);
         self.release_packet(packet);
+        if let Some(end) = answering {
+            self.begin_sending(end);
+        }
     }
 
     /// Removes a packet from the network. The cables on its path count it as settled.

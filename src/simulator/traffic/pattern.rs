@@ -22,6 +22,11 @@ pub enum TrafficPattern {
     Permutation,
     /// Hosts in a ring of random order send to both neighbours, as in the HPC Challenge's randomly ordered ring.
     Ring,
+    /// Hosts in pairs, drawn once. One host of a pair sends a message of this many packets, and when all of it has arrived
+    /// the other one sends as much back, and so on. Of an odd number of hosts one is silent.
+    PingPong {
+        packets: u32,
+    },
     /// Each host sends this many packets to each other host, by growing distance, in both directions by turns
     /// (dissertation 4.3.3.2). The pattern ends then.
     Shift {
@@ -82,6 +87,13 @@ pub(crate) fn ring_flows(hosts: &[PortId], dice: &mut SimulatorRng, both_ways: b
         false => there.collect(),
         true => there.flat_map(|flow| [flow, Flow::new(flow.to, flow.from)]).collect(),
     }
+}
+
+/// Pairs of hosts in a random order, as a flow there and its answer.
+pub(crate) fn ping_pong_flows(hosts: &[PortId], dice: &mut SimulatorRng) -> Vec<[Flow; 2]> {
+    let order = shuffle_hosts(hosts, dice);
+    let (pairs, _) = order.as_chunks::<2>();
+    pairs.iter().map(|[one, other]| [Flow::new(*one, *other), Flow::new(*other, *one)]).collect()
 }
 
 /// A random permutation without fixed points: a fixed point trades places with the next host.

@@ -5,7 +5,8 @@ use crate::Share;
 use fabdeck_fabric::ServiceLevel;
 
 /// The names, for the error message of an unknown one.
-pub const PATTERN_NAMES: &str = "uniform, shift, hotspot, centric, permutation, ring, or flows=FILE";
+pub const PATTERN_NAMES: &str =
+    "uniform, shift, hotspot, centric, permutation, ring, pingpong, or flows=FILE";
 
 /// Parameters that some patterns need besides their name.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -14,7 +15,7 @@ pub struct PatternOptions {
     /// The share of its packets that each host sends to a hot-spot.
     pub share: Share,
     pub level: Option<ServiceLevel>,
-    /// Packets of each message of a shift exchange.
+    /// Packets of each message of a shift exchange and of ping-pong.
     pub message: u32,
 }
 
@@ -40,6 +41,7 @@ impl PatternName {
             "centric" => TrafficPattern::centric(),
             "permutation" => TrafficPattern::Permutation,
             "ring" => TrafficPattern::Ring,
+            "pingpong" => TrafficPattern::PingPong { packets: details.message },
             "hotspot" => {
                 TrafficPattern::HotSpots { spots: details.spots, share: details.share, level: details.level }
             }

@@ -90,6 +90,7 @@ impl TrafficRun {
             let oldest = backlog.map_or(0, |time| now.saturating_sub(time));
             flow.due = flow.due.max(oldest) + flow.interval;
         }
+        flow.count_made();
         let (lid, level) = (flow.lid, flow.level);
         self.queue_packet(end, lane, (Packet { ready, behind: NONE, lid, level }, number));
     }

@@ -5,11 +5,13 @@ use std::collections::{BTreeMap, VecDeque};
 use super::arbiter::bits_of;
 use super::channel_graph::{ChannelGraph, NEVER, TrafficEnd};
 use super::error::TrafficError;
-use super::flow::{Flow, FlowOrder, FlowState};
+use super::flow::{AnsweredMessages, Flow, FlowOrder, FlowState};
 use super::lanes::{LaneRow, NO_LANE, lane_of};
 use super::lid_selection::LidSelection;
 use super::packets::NONE;
-use super::pattern::{MixedPattern, TrafficPattern, permutation_flows, ring_flows, shift_steps};
+use super::pattern::{
+    MixedPattern, TrafficPattern, permutation_flows, ping_pong_flows, ring_flows, shift_steps,
+};
 use super::setup::{NetworkSetup, TrafficLoad};
 use crate::{Share, SimulatorRng};
 use fabdeck_fabric::{Fabric, PortId, PortNum};
@@ -139,37 +141,50 @@ impl TrafficSenders {
             kept: BTreeMap::new(),
             selections: plant.ends.iter().map(selection).collect(),
         };
-        let ports: Vec<PortId> = senders.hosts.iter().map(|end| plant.ends[*end as usize].port).collect();
-        match load.pattern.main() {
-            TrafficPattern::Flows(flows) => {
-                senders.add_listed_flows(given, load, (plant, adapters), flows)?
-            }
-            TrafficPattern::Permutation => {
-                let flows = permutation_flows(&ports, &mut senders.rng);
-                senders.add_listed_flows(given, load, (plant, adapters), &flows)?;
-            }
-            TrafficPattern::Ring => {
-                let flows = ring_flows(&ports, &mut senders.rng, ports.len() > 2);
-                senders.add_listed_flows(given, load, (plant, adapters), &flows)?;
-            }
-            TrafficPattern::Uniform => senders.add_random_traffic(given, load, (plant, adapters), 0)?,
-            TrafficPattern::HotSpots { spots, share, level } => {
-                senders.share = *share;
-                senders.spot_level = level.map(|level| level.value());
-                senders.add_random_traffic(given, load, (plant, adapters), *spots)?;
-            }
-            TrafficPattern::Shift { packets, shifts } => {
-                (senders.message, senders.sample) = ((*packets).max(1), *shifts);
-                for end in &senders.hosts {
-                    senders.scripts[*end as usize] = SendScript::Shift { step: 0, left: senders.message };
-                }
-            }
-            TrafficPattern::Mixed(_) => return Err(TrafficError::NestedPattern),
-        }
+        senders.add_pattern(given, load, (plant, adapters))?;
         if let Some(mixed) = mixed {
             senders.add_mixed_traffic(given, load, (plant, adapters), mixed)?;
         }
         Ok(senders)
+    }
+
+    /// Adds what hosts send by the pattern.
+    fn add_pattern(
+        &mut self,
+        given: NetworkSetup<'_>,
+        load: &TrafficLoad,
+        (plant, adapters): (&ChannelGraph, &[LaneRow]),
+    ) -> Result<(), TrafficError> {
+        let ports: Vec<PortId> = self.hosts.iter().map(|end| plant.ends[*end as usize].port).collect();
+        match load.pattern.main() {
+            TrafficPattern::Flows(flows) => self.add_listed_flows(given, load, (plant, adapters), flows)?,
+            TrafficPattern::Permutation => {
+                let flows = permutation_flows(&ports, &mut self.rng);
+                self.add_listed_flows(given, load, (plant, adapters), &flows)?;
+            }
+            TrafficPattern::Ring => {
+                let flows = ring_flows(&ports, &mut self.rng, ports.len() > 2);
+                self.add_listed_flows(given, load, (plant, adapters), &flows)?;
+            }
+            TrafficPattern::PingPong { packets } => {
+                let pairs = ping_pong_flows(&ports, &mut self.rng);
+                self.add_ping_pong(given, load, (plant, adapters), (&pairs, *packets))?;
+            }
+            TrafficPattern::Uniform => self.add_random_traffic(given, load, (plant, adapters), 0)?,
+            TrafficPattern::HotSpots { spots, share, level } => {
+                self.share = *share;
+                self.spot_level = level.map(|level| level.value());
+                self.add_random_traffic(given, load, (plant, adapters), *spots)?;
+            }
+            TrafficPattern::Shift { packets, shifts } => {
+                (self.message, self.sample) = ((*packets).max(1), *shifts);
+                for end in &self.hosts {
+                    self.scripts[*end as usize] = SendScript::Shift { step: 0, left: self.message };
+                }
+            }
+            TrafficPattern::Mixed(_) => return Err(TrafficError::NestedPattern),
+        }
+        Ok(())
     }
 
     /// Adds what is beside the pattern: listed flows of ends that the pattern leaves out, and traffic of switches.
@@ -268,6 +283,7 @@ impl TrafficSenders {
                 delivered: 0,
                 order: FlowOrder::default(),
                 latest: 0,
+                messages: None,
             });
             self.add_flow(course, lane_of(adapters, from, level));
         }
@@ -436,9 +452,16 @@ impl TrafficSenders {
         self.selections[from as usize].select_lid(to)
     }
 
-    /// Counts an arrival; `flow` is `NONE` for patterns without listed flows, and those choose destinations of hosts only.
-    pub fn record_arrival(&mut self, (flow, of_host): (u32, bool), (left, arrives): (u64, u64)) {
+    /// Counts an arrival, and returns the end that answers a message. `flow` is `NONE` for patterns without listed flows, and
+    /// those choose destinations of hosts only.
+    pub fn record_arrival(
+        &mut self,
+        (flow, of_host): (u32, bool),
+        (left, arrives): (u64, u64),
+    ) -> Option<u32> {
+        let mut answered_by = None;
         if let Some(flow) = self.flows.get_mut(flow as usize) {
+            answered_by = flow.count_arrived();
             flow.delivered += 1;
             flow.order.arrived += 1;
             flow.order.overtaken += u64::from(left < flow.latest);
@@ -448,6 +471,34 @@ impl TrafficSenders {
             self.pattern_arrivals += 1;
             self.last_arrival = self.last_arrival.max(arrives);
         }
+        let answer = self.flows.get_mut(answered_by? as usize)?;
+        answer.begin_message();
+        Some(answer.from)
+    }
+
+    /// Adds pairs of hosts that send messages there and back, one at a time.
+    fn add_ping_pong(
+        &mut self,
+        given: NetworkSetup<'_>,
+        load: &TrafficLoad,
+        (plant, adapters): (&ChannelGraph, &[LaneRow]),
+        (pairs, packets): (&[[Flow; 2]], u32),
+    ) -> Result<(), TrafficError> {
+        let first = self.flows.len();
+        self.add_listed_flows(given, load, (plant, adapters), pairs.as_flattened())?;
+        for (number, flow) in (0u32..).zip(&mut self.flows).skip(first) {
+            let is_answer = (number as usize - first) % 2 == 1;
+            let answered_by = if is_answer { number - 1 } else { number + 1 };
+            // Nothing but its answer holds a message up.
+            flow.interval = 0;
+            flow.messages =
+                Some(AnsweredMessages { answered_by, packets: packets.max(1), left: 0, arrived: 0 });
+            match is_answer {
+                true => flow.due = NEVER,
+                false => flow.begin_message(),
+            }
+        }
+        Ok(())
     }
 
     /// Whether every packet of a pattern that ends has arrived.

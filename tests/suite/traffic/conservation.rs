@@ -104,6 +104,34 @@ fn a_seed_gives_the_same_run_and_another_seed_another() {
     }
 }
 
+/// Of a pair one message is under way at a time: the flow there is ahead of its answer by one at most.
+#[test]
+fn each_message_of_ping_pong_waits_for_its_answer() {
+    let (fabric, routes) = routed("kary,k=2,n=3", "ftree");
+    let arrivals = |packets: u32| {
+        let settings = TrafficSettings::default();
+        let load = TrafficLoad { pattern: TrafficPattern::PingPong { packets }, settings };
+        let mut run = run_on(&fabric, &Faults::new(), &routes, &load);
+        for _ in 0..4000 {
+            assert!(run.run_next_event(), "packets are under way");
+            run.audit().unwrap();
+            let [made, arrived, _] = run.packet_totals();
+            assert!(made - arrived <= 4 * u64::from(packets), "four pairs: {made}, {arrived}");
+        }
+        let counts = run.flow_counts();
+        assert_eq!(counts.len(), 8);
+        for pair in counts.chunks(2) {
+            assert_eq!((pair[0].from, pair[0].to), (pair[1].to, pair[1].from));
+            let ahead = pair[0].packets.checked_sub(pair[1].packets);
+            assert!(pair[1].packets > 0 && ahead.is_some_and(|ahead| ahead <= packets.into()), "{pair:?}");
+        }
+        run.advance(run.now_ns().max(500_000));
+        run.packet_totals()[1]
+    };
+    // The longer the messages, the less a pair waits for answers.
+    assert!(arrivals(1) < arrivals(8));
+}
+
 /// Two hosts at one switch, each sending to the other over cables of equal speed: an output buffer adds no time. Packets
 /// of a contended output leave the inputs earlier.
 #[test]

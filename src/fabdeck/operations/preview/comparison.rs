@@ -11,6 +11,7 @@ use crate::operations::check::judgement::{
     CertificateNames, CertificateReport, certificate_report, count_unread_tables, routes_of_tables,
 };
 use crate::operations::lanes::levels::{LevelsInForce, RouteLanesInForce, lanes_in_force, rearrange_lanes};
+use crate::system::phase::Phase;
 use fabdeck_change::TransitionReport;
 use fabdeck_fabric::observe::AdaptiveRouting;
 use fabdeck_fabric::{Faults, PathLanes, Routes, Tables, UnreadEntries};
@@ -71,27 +72,36 @@ pub(crate) fn compare_with_tables(
     let begun = Instant::now();
     let judged = RouteScope { switches: scope.switches, lanes: LaneKnowledge::Known };
     let partitions = look.partitions.as_ref();
-    let certificate = certify_partitioned(problem, routes, &judged, partitions, pulse)?;
+    let certificate =
+        Phase::time("certificate", || certify_partitioned(problem, routes, &judged, partitions, pulse))?;
     let took = begun.elapsed();
-    let held = TablesInForce::new(look, tables, problem, routes, scope);
+    let held = Phase::time("tables in force", || TablesInForce::new(look, tables, problem, routes, scope));
     // Marked elements may still work, and packets use their old paths until they fail. So the transition
     // covers the whole fabric.
     let none = Faults::default();
-    let (difference, way) = if problem.faults.is_empty() {
-        let (difference, found) = compare_partitioned(problem, &held.old, routes, &held.together, partitions);
-        let way = transition_report(&CertificateNames { look, problem }, &found, &held);
-        (
-            difference,
-            held.add_mixture_verdict((look, tables), [problem, problem], (routes, scope.switches), way),
-        )
-    } else {
-        let whole = Problem::new(problem.fabric, &none);
-        let up = TablesInForce::new(look, tables, &whole, routes, scope);
-        let found = check_transition(&whole, &up.old, routes, &up.together);
-        let difference = RouteDifference::partitioned(problem, &held.old, routes, partitions);
-        let way = transition_report(&CertificateNames { look, problem: &whole }, &found, &up);
-        (difference, up.add_mixture_verdict((look, tables), [problem, &whole], (routes, scope.switches), way))
+    let unmarked = (!problem.faults.is_empty()).then(|| Problem::new(problem.fabric, &none));
+    let whole = unmarked.as_ref().unwrap_or(problem);
+    let of_whole = unmarked.as_ref().map(|whole| {
+        Phase::time("tables in force", || TablesInForce::new(look, tables, whole, routes, scope))
+    });
+    let up = of_whole.as_ref().unwrap_or(&held);
+    let mixed = up.is_free_in_any_order(look, whole, routes);
+    let difference =
+        || Phase::time("difference", || RouteDifference::partitioned(problem, &held.old, routes, partitions));
+    let (difference, found) = match &unmarked {
+        // Every old and every new path is a mixture too.
+        _ if mixed == Some(true) => (difference(), TransitionCheck::without_cycles(&up.together)),
+        None => Phase::time("difference and transition", || {
+            compare_partitioned(problem, &held.old, routes, &held.together, partitions)
+        }),
+        Some(whole) => {
+            let check = || check_transition(whole, &up.old, routes, &up.together);
+            (difference(), Phase::time("transition", check))
+        }
     };
+    let way = transition_report(&CertificateNames { look, problem: whole }, &found, up);
+    let way =
+        up.add_mixture_verdict((look, tables), [problem, whole], (routes, scope.switches), (way, mixed));
     let changed_lanes = held.known.then(|| count_changed_lanes(problem, &held.old, routes, scope.switches));
     // A plan writes no lanes; lanes change only where service levels do.
     let same_lanes = changed_lanes.map_or(routes.lane_count() == 1, |changed| changed == 0);
@@ -166,21 +176,37 @@ impl TablesInForce {
 }
 
 impl TablesInForce {
+    /// Whether no mixture of old and new entries has a credit loop, in whatever order they are written. `None` where it is
+    /// not known, or where paths of several lanes make it likely that their own loops are found sooner.
+    fn is_free_in_any_order(&self, look: &Snapshot, whole: &Problem<'_>, routes: &Routes) -> Option<bool> {
+        let one_lane = self.old.lanes == PathLanes::One && routes.lanes == PathLanes::One;
+        (one_lane && self.is_sure(look)).then(|| self.has_free_mixtures(whole, routes))
+    }
+
+    /// Whether the tables determine the old paths.
+    fn is_sure(&self, look: &Snapshot) -> bool {
+        !self.unread && look.observation.adaptive.is_none()
+    }
+
+    fn has_free_mixtures(&self, whole: &Problem<'_>, routes: &Routes) -> bool {
+        let cycles = || find_mixture_cycles(whole, [&self.old, routes], &self.together, &ANY_ORDER);
+        Phase::time("mixtures", || cycles().is_empty())
+    }
+
     /// Adds the verdict on mixtures of old and new entries: the one that holds in any order of writes, else the one of the
     /// order that a plan would have, where finding that is quick. `problems`: without the marked elements, and whole.
+    /// `mixed`: the verdict of any order, where it is known already.
     fn add_mixture_verdict(
         &self,
         (look, tables): (&Snapshot, &Tables),
         [surviving, whole]: [&Problem<'_>; 2],
         (routes, switches): (&Routes, bool),
-        way: TransitionReport,
+        (way, mixed): (TransitionReport, Option<bool>),
     ) -> TransitionReport {
         if way.paths_are_safe() != Some(true) {
             return way;
         }
-        let sure = !self.unread && look.observation.adaptive.is_none();
-        let none = || find_mixture_cycles(whole, [&self.old, routes], &self.together, &ANY_ORDER).is_empty();
-        if sure && none() {
+        if mixed.unwrap_or_else(|| self.is_sure(look) && self.has_free_mixtures(whole, routes)) {
             return way.with_mixture(Some(true), None);
         }
         let (mixed, cycle) =

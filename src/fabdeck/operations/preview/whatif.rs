@@ -12,6 +12,7 @@ use crate::catalogue::value::Value;
 use crate::operations::check::judgement::{CertificateReport, certificate_report};
 use crate::operations::check::loads::{JobFigures, RunningJobs};
 use crate::operations::lanes::levels::{CappedRequest, LevelsInForce, cap_request, lane_limit_words};
+use crate::system::phase::Phase;
 use fabdeck_change::TransitionReport;
 use fabdeck_fabric::observe::digits_in_groups;
 use fabdeck_fabric::{Element, ElementError, ElementId, Faults, NodeId, PortState, Routes, Tables};
@@ -348,7 +349,7 @@ pub(crate) fn propose_incremental(
     let problem = Problem::new(look.fabric(), faults);
     let begun = Instant::now();
     let CappedRequest { request, supposed, remark } = cap_request(look, &problem, asked.request);
-    let answer = run_engine(engine, &problem, &request, past, pulse)?;
+    let answer = Phase::time("routes", || run_engine(engine, &problem, &request, past, pulse))?;
     let route = begun.elapsed();
     let comparison = compare_with_tables(
         look,

@@ -34,7 +34,7 @@ pub struct TrafficRequest<'r> {
     pub share: &'r str,
     /// For hot-spots: the service level of the packets to them.
     pub slow_level: Option<u8>,
-    /// For the shift pattern: number of packets in each message.
+    /// For the shift pattern and ping-pong: number of packets in each message.
     pub message: u32,
     pub settings: TrafficSettings,
     /// What is beside the pattern.

@@ -54,7 +54,7 @@ pub struct SimulateArgs {
         "lanes_in_force", "fail", "fail_random", "seed", "load", "host_limit", "payload", "buffer", "output_buffer", "lanes_spread", "flight", "forwarding", "spots", "share", "slow_level",
         "message", "among", "beside", "switch_load", "switch_level", "every", "top", "dimension_ports", "tables", "levels", "torus", "spread_lanes", "plain_search"])]
     pub serve: Option<PathBuf>,
-    /// Run traffic: uniform, shift, hotspot, centric, permutation, ring, or flows=FILE with a flow 'SRC DST' on each
+    /// Run traffic: uniform, shift, hotspot, centric, permutation, ring, pingpong, or flows=FILE with a flow 'SRC DST' on each
     /// line
     #[arg(long, value_name = "PATTERN")]
     pub pattern: Option<String>,

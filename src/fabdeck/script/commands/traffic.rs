@@ -87,7 +87,7 @@ pub struct TrafficArgs {
     /// For hotspot: service level of the packets to hot-spots, for a lane of their own (the slow lane)
     #[arg(long, value_name = "SL", value_parser = clap::value_parser!(u8).range(0..=15))]
     pub slow_level: Option<u8>,
-    /// For shift: number of packets in each message
+    /// For shift and pingpong: number of packets in each message
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub message: u32,
     /// Only the hosts of this list of jobs take part in the pattern (docs/jobs.md has the forms of lists)
