@@ -11,7 +11,7 @@ use super::certificate::{DependencyCycle, LaneKnowledge, RouteScope};
 use super::engine::NoProgress;
 use super::problem::{Destination, Problem};
 use super::terminal_pairs::TerminalPairs;
-use super::trees::{Distances, PortMap, RouteTree, TreeReader, UNREACHABLE, switch_batches};
+use super::trees::{Distances, NextHop, PortMap, RouteTree, TreeReader, switch_batches};
 use fabdeck_fabric::{BLOCK_LIDS, Lid, NO_PATH, Partitions, PathLanes, PortNum, Routes, block_of};
 
 /// The differences between two sets of routes.
@@ -266,24 +266,30 @@ impl<'a> ComparisonPass<'a> {
                 None => !end.is_switch() && self.is_changed(end),
             });
             wanted.sort_by_key(|end| (end.port, end.lid));
-            let see = &mut |end: &Destination, old: &RouteTree<'_>, new: Option<&RouteTree<'_>>| {
-                if let Some(together) = together {
-                    together.add_tree(self.old, end, old, &mut through);
-                    // Equal trees on equal lanes wait for the same.
-                    match new {
-                        Some(new) => together.add_tree(self.new, end, new, &mut through),
-                        None if !together.has_equal_dependencies(self.old, self.new) => {
-                            together.add_tree(self.new, end, old, &mut through);
-                        }
-                        None => {}
+            let (routes, at) = ([self.old, self.new], (root, near.row(root)));
+            let Some(together) = together else {
+                TreeReader::read_changed(&mut readers, routes, at, &wanted, &mut |end, old, new| {
+                    moved += self.begin_port(end, &mut port, root);
+                    self.compare_trees(end, old, new, &mut port);
+                });
+                moved += self.finish_port(&mut port, root);
+                continue;
+            };
+            TreeReader::read_both(&mut readers, routes, at, &wanted, &mut |end, old, new| {
+                together.add_tree(self.old, end, old, &mut through);
+                // Equal trees on equal lanes wait for the same.
+                match new {
+                    Some(new) => together.add_tree(self.new, end, new, &mut through),
+                    None if !together.has_equal_dependencies(self.old, self.new) => {
+                        together.add_tree(self.new, end, old, &mut through);
                     }
+                    None => {}
                 }
                 if !end.is_switch() && self.is_changed(end) {
                     moved += self.begin_port(end, &mut port, root);
-                    self.compare_trees(end, old, new.unwrap_or(old), &mut port);
+                    self.compare_trees(end, (old.ways, Some(old)), new.unwrap_or(old), &mut port);
                 }
-            };
-            TreeReader::read_both(&mut readers, [self.old, self.new], (root, near.row(root)), &wanted, see);
+            });
             moved += self.finish_port(&mut port, root);
         }
         moved
@@ -316,35 +322,38 @@ impl<'a> ComparisonPass<'a> {
         moved
     }
 
+    /// Compares the trees of a destination, of which the old one may be given by its column alone.
     fn compare_trees(
         &self,
         end: &Destination,
-        old: &RouteTree<'_>,
+        (old_ways, old): (&[NextHop], Option<&RouteTree<'_>>),
         new: &RouteTree<'_>,
         port: &mut PortComparison,
     ) {
-        if !(old.whole && new.whole) {
+        // With a new path from everywhere an old path stays or gives way, whether it arrived or not. Else old paths count
+        // that have no new one.
+        let (order, all) = match old {
+            Some(old) if !new.whole => (old.order, false),
+            _ => (new.order, new.order.len() == port.seen.len()),
+        };
+        if !all {
             port.seen.fill(PathChange::Nothing);
             new.order.iter().for_each(|switch| port.seen[*switch as usize] = PathChange::Moves);
         }
         // An old path stays where its entry stays and what lies behind it does; the next switch comes first.
-        for switch in old.order {
+        for switch in order {
             let at = *switch as usize;
-            let stays = old.ways[at] == new.ways[at]
-                && (*switch == old.root || port.seen[old.ways[at].switch() as usize] == PathChange::Stays);
+            let stays = old_ways[at] == new.ways[at]
+                && (*switch == new.root || port.seen[new.ways[at].switch() as usize] == PathChange::Stays);
             port.seen[at] = if stays { PathChange::Stays } else { PathChange::Moves };
         }
-        if old.whole && new.whole {
-            // What is in no part of the root has kept the value of another.
-            let cut = old.near.iter().enumerate().filter(|(_, near)| **near == UNREACHABLE);
-            cut.for_each(|(at, _)| port.seen[at] = PathChange::Nothing);
+        if self.old.lanes == PathLanes::One && self.new.lanes == PathLanes::One {
+            let both = port.moves.iter_mut().zip(&port.seen);
+            both.for_each(|(moves, seen)| *moves |= *seen == PathChange::Moves);
+            return;
         }
-        let same_lanes = self.old.lanes == PathLanes::One && self.new.lanes == PathLanes::One;
         for (at, seen) in port.seen.iter().enumerate() {
-            let lanes = || {
-                let at = at as u32;
-                !same_lanes && self.old.lane(at, end.lid) != self.new.lane(at, end.lid)
-            };
+            let lanes = || self.old.lane(at as u32, end.lid) != self.new.lane(at as u32, end.lid);
             port.moves[at] |= *seen == PathChange::Moves || (*seen == PathChange::Stays && lanes());
         }
     }

@@ -105,6 +105,7 @@ mod minhop;
 mod mlid;
 mod nue;
 mod opt;
+mod ordered_entries;
 mod pair_ways;
 mod problem;
 mod ranks;

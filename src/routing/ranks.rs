@@ -141,7 +141,7 @@ pub(super) fn heights_below(graph: &SwitchGraph, roots: &[u32]) -> Vec<u32> {
 }
 
 /// Heights above the bottom.
-fn heights_above(graph: &SwitchGraph, bottom: &[u32]) -> Vec<u32> {
+pub(super) fn heights_above(graph: &SwitchGraph, bottom: &[u32]) -> Vec<u32> {
     let steps = steps_from(graph, bottom.iter().copied());
     steps.into_iter().map(|steps| if steps == FAR { 0 } else { steps }).collect()
 }

@@ -290,6 +290,34 @@ impl<'p> TreeReader<'p> {
         }
     }
 
+    /// Calls `see` with what two sets of routes have for destinations at one switch: the old column, with its tree where the
+    /// new one is not whole, and the new tree.
+    pub(crate) fn read_changed(
+        readers: &mut [Self; 2],
+        routes: [&Routes; 2],
+        (root, near): (u32, &[u32]),
+        wanted: &[Destination],
+        see: &mut dyn FnMut(&Destination, (&[NextHop], Option<&RouteTree<'_>>), &RouteTree<'_>),
+    ) {
+        let [old, new] = readers;
+        old.begin_root(near);
+        new.begin_root(near);
+        for batch in wanted.chunks(COLUMNS_AT_ONCE) {
+            old.gather(routes[0], root, batch);
+            new.gather(routes[1], root, batch);
+            for (at, end) in batch.iter().enumerate() {
+                let tree = new.resolve_tree(at, (root, near));
+                match tree.whole {
+                    true => see(end, (old.column(at), None), &tree),
+                    false => {
+                        let before = old.resolve_tree(at, (root, near));
+                        see(end, (before.ways, Some(&before)), &tree);
+                    }
+                }
+            }
+        }
+    }
+
     /// Trees of another root come.
     fn begin_root(&mut self, near: &[u32]) {
         let (hint, far) = (&mut self.hint, near.len());

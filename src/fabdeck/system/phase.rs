@@ -3,6 +3,7 @@
 use std::time::Instant;
 
 /// A phase under way. It is logged when it is dropped.
+#[derive(Debug)]
 pub struct Phase {
     name: &'static str,
     begun: Instant,

@@ -34,6 +34,11 @@ pub(super) fn set_bit(word: &AtomicU64, place: usize) {
     }
 }
 
+/// Whether there is no cycle.
+pub(super) fn is_acyclic(graph: &impl WaitGraph) -> bool {
+    unsorted_counts(graph).iter().all(|count| *count == 0)
+}
+
 /// A cycle, as short as a bounded search finds; from its lowest row on.
 pub(super) fn find_cycle(graph: &impl WaitGraph) -> Option<Vec<usize>> {
     let waiting = unsorted_counts(graph);

@@ -41,6 +41,11 @@ impl DependencyGraph {
         self.bits[self.word_index(lane, channel, place)].load(Ordering::Relaxed) & (1 << (place % 64)) != 0
     }
 
+    /// Whether a lane has no cycle.
+    pub fn is_acyclic(&self, graph: &SwitchGraph, lane: u8) -> bool {
+        cycle_search::is_acyclic(&DependenciesOfLane { all: self, graph, lane })
+    }
+
     /// A cycle on a lane, as short as a bounded search finds; from its lowest channel on.
     pub fn find_cycle(&self, graph: &SwitchGraph, lane: u8) -> Option<Vec<usize>> {
         cycle_search::find_cycle(&DependenciesOfLane { all: self, graph, lane })
