@@ -544,6 +544,15 @@ json_answer! {
 /// Steps that counting the failures that separate switches may take; larger fabrics have no such number.
 const MAX_FLOW_STEPS: u64 = 300_000_000;
 
+fn connectivity_words(connectivity: Option<u32>) -> String {
+    match connectivity {
+        Some(least) => {
+            format!("{}: as many failed switches can separate others, not fewer", digits_in_groups(least))
+        }
+        None => "not computed: it takes too long on so large a fabric".to_owned(),
+    }
+}
+
 /// Prints the numbers of a fabric, as pairs or as an object.
 pub fn write_summary(context: &mut Context<'_, '_>, snapshot: &Snapshot) -> Result<(), Failure> {
     let summary = FabricSummary::from_snapshot(snapshot);
@@ -578,12 +587,8 @@ pub fn write_summary(context: &mut Context<'_, '_>, snapshot: &Snapshot) -> Resu
     let [links, between_switches, of_hosts] = counts.map(digits_in_groups);
     let links = format!("{links} ({between_switches} between switches, {of_hosts} of hosts)");
     pairs.push(("links", links));
-    if let Some(least) = connectivity.filter(|_| summary.switches > 1) {
-        let failures = digits_in_groups(least);
-        pairs.push((
-            "connectivity",
-            format!("{failures}: as many failed switches can separate others, not fewer"),
-        ));
+    if summary.switches > 1 {
+        pairs.push(("connectivity", connectivity_words(connectivity)));
     }
     pairs.push(("ports", format!("{} with a peer", digits_in_groups(summary.ports))));
     let manager =
