@@ -264,6 +264,23 @@ pub const SHOW_ROUTERS: CommandEntry = CommandEntry::new(
 .at(OptionUse::Used)
 .json(&[JsonSchema::rows::<()>(ViewId::Routers)]);
 
+pub const SHOW_IBDIAGNET: CommandEntry = CommandEntry::new(
+    "show ibdiagnet",
+    "Rows of ibdiagnet's tables that no other view has",
+    "A row for each row of a table of ibdiagnet2.db_csv that no other view has, and for each warning and error that \
+     ibdiagnet itself reports. The field \"stated\" has the columns by their names. Tables of keys are never read, and \
+     cells that may hold a key or other free text are left out. Only a folder or file of ibdiagnet has rows.",
+)
+.needs_fabric()
+.examples(&[
+    "fabdeck --source ibdiagnet2/ show ibdiagnet --filter table=HBF_PORT_COUNTERS",
+    "fabdeck --source ibdiagnet2/ show ibdiagnet --filter table~WARNINGS",
+])
+.runs(&CommandFunction(show_ibdiagnet))
+.filter(FilterUse::Rows)
+.at(OptionUse::Used)
+.json(&[JsonSchema::rows::<()>(ViewId::FileTables)]);
+
 pub const SHOW_JOBS: CommandEntry = CommandEntry::new(
     "show jobs",
     "The running jobs, a row for each",
@@ -369,6 +386,10 @@ fn show_aggregation(context: &mut Context<'_, '_>, rows: &RowArgs) -> Result<Exi
 
 fn show_routers(context: &mut Context<'_, '_>, rows: &RowArgs) -> Result<Exit, Failure> {
     show_rows(context, ViewId::Routers, rows, None)
+}
+
+fn show_ibdiagnet(context: &mut Context<'_, '_>, rows: &RowArgs) -> Result<Exit, Failure> {
+    show_rows(context, ViewId::FileTables, rows, None)
 }
 
 fn show_groups(context: &mut Context<'_, '_>, rows: &RowArgs) -> Result<Exit, Failure> {
