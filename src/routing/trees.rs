@@ -485,8 +485,12 @@ impl<'p> TreeReader<'p> {
 
 /// The ranges of switches whose destinations are read together.
 pub fn switch_batches(problem: &Problem<'_>) -> Vec<Range<u32>> {
-    let count = problem.graph.switch_count() as u32;
-    let size = SWITCHES_AT_ONCE as u32;
+    batches_of(problem.graph.switch_count())
+}
+
+/// The same of a number of switches.
+pub(crate) fn batches_of(switches: usize) -> Vec<Range<u32>> {
+    let (count, size) = (switches as u32, SWITCHES_AT_ONCE as u32);
     (0..count.div_ceil(size)).map(|batch| batch * size..count.min((batch + 1) * size)).collect()
 }
 
@@ -499,7 +503,7 @@ pub(crate) fn place_of(graph: &SwitchGraph, id: usize) -> u32 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::minhop::hop_matrix;
+    use crate::minhop::hops_to;
     use crate::{NoProgress, Request, find_engine};
     use fabdeck_fabric::generate::{FabricSpec, generate};
     use fabdeck_fabric::{ElementId, Faults, NodeId, PortNum};
@@ -512,13 +516,12 @@ mod tests {
             let mut faults = Faults::default();
             faults.mark(ElementId::Node(NodeId(3)));
             let problem = Problem::new(&fabric, &faults);
-            let hops = hop_matrix(&problem.graph);
             for roots in switch_batches(&problem) {
                 let near = Distances::measure(&problem.graph, roots.clone());
                 for root in roots {
-                    let one = hops[root as usize]
-                        .iter()
-                        .map(|hops| if *hops == u16::MAX { UNREACHABLE } else { (*hops).into() });
+                    let one = hops_to(&problem.graph, root);
+                    let one =
+                        one.iter().map(|hops| if *hops == u16::MAX { UNREACHABLE } else { (*hops).into() });
                     assert!(one.eq(near.row(root).iter().copied()), "{name}: {root}");
                 }
             }

@@ -7,6 +7,7 @@ use super::victims::HitHosts;
 use super::whatif::{Cost, CostBound, routes_in_force};
 use crate::catalogue::snapshot::Snapshot;
 use crate::operations::check::judgement::count_unread_tables;
+use crate::system::phase::Phase;
 use fabdeck_fabric::observe::AdaptiveRouting;
 use fabdeck_fabric::{ElementId, Faults, Routes, Tables};
 use fabdeck_routing::analysis::{MarkedPaths, PathIndex};
@@ -37,7 +38,8 @@ impl Preview {
     ) -> Result<Self, EngineRefusal> {
         let whole = Faults::new();
         let problem = Problem::new(look.fabric(), &whole);
-        let paths = Arc::new(index(&problem, Arc::new(routes_in_force(look, tables, &whole)))?);
+        let routes = Arc::new(routes_in_force(look, tables, &whole));
+        let paths = Arc::new(Phase::time("index of paths", || index(&problem, routes))?);
         Ok(Self {
             marked: MarkedPaths::new(Arc::clone(&paths)),
             paths,
