@@ -14,7 +14,9 @@ use crate::catalogue::summary::FabricSummary;
 use crate::catalogue::views::counters::{fresh_counters, unplaced_counters};
 use crate::catalogue::views::entries::entries;
 use crate::catalogue::views::link_users::{link_user_rows, link_users};
-use crate::catalogue::views::links::links;
+use crate::catalogue::views::links::{LINKS, link_rows};
+use crate::operations::event_store::ledger_reader::LedgerCache;
+use crate::operations::health::link_history::{add_downs, link_histories};
 use crate::operations::operation::OpenSnapshot;
 use crate::operations::preview::path_preview::Preview;
 use crate::operations::trace::path_trace::parse_endpoint;
@@ -454,9 +456,20 @@ fn uses_field(rows: &RowArgs, filters: &[String], field: &str) -> bool {
     [&rows.fields, &rows.sort].into_iter().flatten().chain(filters).any(|text| text.contains(field))
 }
 
-/// Links with the number of paths over each, which needs a walk over all tables.
-fn links_with_paths(snapshot: &Snapshot) -> Result<Box<dyn Listing + '_>, Failure> {
-    Ok(Box::new(links(snapshot, Some(index_paths(snapshot)?.paths()))))
+/// Links, with what the ledger has of each, and with the number of paths over it where that is asked for: it needs a walk
+/// over all tables.
+fn cables<'s>(
+    context: &Context<'_, '_>,
+    snapshot: &'s Snapshot,
+    rows: &RowArgs,
+) -> Result<Box<dyn Listing + 's>, Failure> {
+    let needs_paths = ViewId::Links.needs_paths(|field| uses_field(rows, &context.globals.filter, field));
+    let index = needs_paths.then(|| index_paths(snapshot)).transpose()?;
+    let mut rows = link_rows(snapshot, index.as_ref().map(|index| &**index.paths()));
+    if let Some(stored) = LedgerCache::default().find(context.env(), snapshot) {
+        add_downs(&mut rows, &link_histories(snapshot, &stored));
+    }
+    Ok(Box::new(LINKS.rows(snapshot, rows)))
 }
 
 fn index_paths(snapshot: &Snapshot) -> Result<Preview, Failure> {
@@ -504,9 +517,9 @@ fn show_view(
     view: ViewId,
     rows: &RowArgs,
 ) -> Result<(), Failure> {
-    let listing = match view.needs_paths(|field| uses_field(rows, &context.globals.filter, field)) {
-        true => Some(links_with_paths(snapshot)?),
-        false => view.listing(snapshot),
+    let listing = match view {
+        ViewId::Links => Some(cables(context, snapshot, rows)?),
+        view => view.listing(snapshot),
     };
     let Some(listing) = listing else { return Ok(()) };
     let query = context.query(rows);
