@@ -259,3 +259,15 @@ fn a_runbook_verifies_the_pairs_that_share_a_partition() {
     assert!(pairs < 12 && code == 0, "{check} {said}");
     assert!(text.contains(&format!("0 of {pairs} pairs lost")), "{text} {said}");
 }
+
+/// A manager gives no path record for pairs without a common partition, so none is asked for, and nothing is missing.
+#[test]
+fn pairs_that_a_file_keeps_apart_are_not_asked_for() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = partition_file(&folder);
+    let source = format!("sim:kary,k=2,n=2,partitions={file}");
+    let (check, _) = json(&["--source", &source, "check", "--partitions", &file]);
+    let notes = check["notes"].to_string();
+    assert!(check["partial"] == false && !notes.contains("FN-531"), "{notes}");
+    assert!(check["kept_apart"].as_u64().unwrap() > 0, "{check}");
+}
