@@ -18,8 +18,8 @@ pub(in super::super) fn hop_matrix(graph: &SwitchGraph) -> Vec<Vec<HopCount>> {
     let batches = batches_of(graph.switch_count()).into_par_iter();
     let rows = batches.flat_map_iter(|targets| {
         let near = Distances::measure(graph, targets.clone());
-        let row = move |to| near.row(to).iter().map(|hops| HopCount::try_from(*hops).unwrap_or(UNREACHABLE));
-        targets.map(move |to| row(to).collect())
+        let count = |hops: &u32| HopCount::try_from(*hops).unwrap_or(UNREACHABLE);
+        targets.map(move |to| near.row(to).iter().map(count).collect())
     });
     rows.collect()
 }
