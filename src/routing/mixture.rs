@@ -222,7 +222,9 @@ mod tests {
             for failed in 0..3 {
                 let mut faults = Faults::default();
                 let links = fabric.links().len();
-                (0..failed).for_each(|at| faults.mark(ElementId::Link(LinkId((at * 7 % links) as u32))));
+                for at in 0..failed {
+                    faults.mark(ElementId::Link(LinkId((at * 7 % links) as u32)));
+                }
                 let none = Faults::default();
                 let (whole, problem) = (Problem::new(&fabric, &none), Problem::new(&fabric, &faults));
                 let routed = |id: &str, problem: &Problem<'_>| {
