@@ -124,7 +124,7 @@ impl Assembly<'_> {
                     &mut builder,
                     (a, ports.0),
                     (b, ports.1),
-                    (self.plan.width.unwrap_or(cable.width), speed),
+                    (self.plan.width.unwrap_or(cable.width), speed, self.plan.width),
                 );
             }
         }
@@ -185,7 +185,12 @@ impl Assembly<'_> {
                     lids.aggregation + number as u32,
                     0,
                 );
-                cable_up(builder, (key, PortNum(count)), (adapter, PortNum(1)), (self.width(), switch.speed));
+                cable_up(
+                    builder,
+                    (key, PortNum(count)),
+                    (adapter, PortNum(1)),
+                    (self.width(), switch.speed, self.plan.width),
+                );
             }
             keys.push(Some(key));
         }
@@ -216,7 +221,12 @@ impl Assembly<'_> {
                 });
                 let (here, port_guid) = ((adapter, PortNum(port)), Guid(guid.0 + u64::from(port)));
                 set_address(builder, here, port_guid, lid + u32::from(port) - 1, lmc);
-                cable_up(builder, (key, switch_port), here, (self.width(), self.speed(switch)));
+                cable_up(
+                    builder,
+                    (key, switch_port),
+                    here,
+                    (self.width(), self.speed(switch), self.plan.width),
+                );
             }
         }
     }
@@ -283,11 +293,12 @@ fn set_address(
     facts.lmc = Lmc::new(lmc).unwrap_or_default();
 }
 
+/// Joins two ports. Where a width was asked for, it is what the ports can do: no cable of such a fabric is degraded.
 fn cable_up(
     builder: &mut FabricBuilder,
     a: (NodeKey, PortNum),
     b: (NodeKey, PortNum),
-    (width, speed): (LinkWidth, LinkSpeed),
+    (width, speed, asked): (LinkWidth, LinkSpeed, Option<LinkWidth>),
 ) {
     // Every port has one end: the wiring takes each once.
     let joined = builder.connect(a, b);
@@ -295,6 +306,7 @@ fn cable_up(
     for (node, port) in [a, b] {
         let facts = builder.port(node, port);
         (facts.width, facts.speed) = (Some(width), Some(speed));
+        facts.width_supported = asked;
     }
 }
 
