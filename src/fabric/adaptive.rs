@@ -10,6 +10,10 @@ use super::{AdaptiveTables, EntryState, Lid, ServiceLevel};
 /// The settings of adaptive routing that a switch states.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub struct AdaptiveSettings {
+    /// Whether the switch does not have adaptive routing. It may have private tables all the same, or select lanes by
+    /// virtual lane.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub absent: bool,
     /// Whether adaptive routing is on.
     pub adaptive: bool,
     /// The service levels with adaptive routing, as bits. All, where the switch does not limit it.
@@ -50,6 +54,13 @@ impl AdaptiveSettings {
     /// Whether the switch says that something else than the service level selects lanes, for linear tables too.
     pub fn selects_by_lane(&self) -> bool {
         self.lane_input.is_some_and(|input| input != 0)
+    }
+
+    /// Whether linear tables and service levels determine paths and lanes, as far as the switch answered.
+    pub fn is_plain(&self) -> bool {
+        self.private_tables.is_some_and(|tables| tables <= 1)
+            && self.lane_input == Some(0)
+            && !self.has_choice()
     }
 
     /// Whether packets of a level use the group of an entry besides its static port.
@@ -195,6 +206,7 @@ impl AdaptiveSwitch {
             AdaptiveStatement::Absent => "absent",
             AdaptiveStatement::NoAnswer => "did not answer",
             AdaptiveStatement::Stated(settings) if settings.has_choice() => "on",
+            AdaptiveStatement::Stated(settings) if settings.absent => "absent",
             AdaptiveStatement::Stated(_) => "off",
         }
     }
@@ -276,14 +288,21 @@ mod tests {
             AdaptiveSwitch::new(AdaptiveStatement::NoAnswer),
             stated(off),
             stated(on),
+            stated(AdaptiveSettings { absent: true, private_tables: Some(2), ..off }),
         ];
         assert_eq!(
             switches.each_ref().map(AdaptiveSwitch::state_word),
-            ["absent", "did not answer", "off", "on"]
+            ["absent", "did not answer", "off", "on", "absent"]
         );
         assert_eq!(
             switches.each_ref().map(AdaptiveSwitch::doubt),
-            [None, Some(AdaptiveDoubt::NoAnswer), None, Some(AdaptiveDoubt::NotRead)]
+            [
+                None,
+                Some(AdaptiveDoubt::NoAnswer),
+                None,
+                Some(AdaptiveDoubt::NotRead),
+                Some(AdaptiveDoubt::NotRead)
+            ]
         );
         let read = |settings| AdaptiveSwitch {
             tables: AdaptiveTableState::Read(Arc::default()),

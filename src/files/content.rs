@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use fabdeck_fabric::observe::{
-    AdaptiveRouting, CounterGrowth, CounterSample, DeviceSensors, NotePlace, Notes, Observation,
+    AdaptiveRouting, CounterGrowth, CounterSample, DeviceSensors, FileTable, NotePlace, Notes, Observation,
     PartitionTables, PolicyLevels, PortWire, SubnetManager, Ticks, WireHealth,
 };
 use fabdeck_fabric::{
@@ -89,6 +89,8 @@ pub struct TopologyFile {
     pub adaptive: Option<AdaptiveRouting>,
     /// What switches state about adaptive routing.
     pub adaptive_switches: BTreeMap<Guid, AdaptiveStatement>,
+    /// Tables that nothing else here has.
+    pub file_tables: Vec<FileTable>,
     /// Nodes that stand for two nodes with the same GUID, in the order of the file.
     pub merged: Vec<MergedNodes>,
     pub notes: Notes,

@@ -11,6 +11,7 @@ mod fabric_draft;
 mod findings;
 mod label_tables;
 mod node_tables;
+mod other_tables;
 mod partition_tables;
 mod port_tables;
 mod ports;
@@ -98,6 +99,7 @@ pub fn read(input: Input<'_>) -> Result<TopologyFile, Box<FileError>> {
         wire,
         labels,
         partitions,
+        file_tables: other_tables::read(&tables)?,
         adaptive: adaptive.summary,
         adaptive_switches: adaptive.switches,
         merged,

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
+use std::sync::Arc;
 
 use super::fabric_parts::{note_merged, note_parts};
 use super::level_files::LevelFiles;
@@ -56,7 +57,7 @@ pub(super) struct Assembly {
     topologies: Vec<(&'static Format, TopologyFile)>,
     /// The tables of captures.
     held: Tables,
-    jobs: Option<std::sync::Arc<fabdeck_fabric::observe::JobSnapshot>>,
+    jobs: Option<Arc<fabdeck_fabric::observe::JobSnapshot>>,
     tables: Vec<TableFile>,
     counters: Vec<CounterFile>,
     /// Counters that ibdiagnet writes into its database too.
@@ -164,6 +165,7 @@ impl Assembly {
             wire: seen.wire,
             labels: seen.names.labels,
             partitions: seen.partitions,
+            file_tables: seen.file_tables.to_vec(),
             adaptive: seen.adaptive,
             adaptive_switches: BTreeMap::new(),
             merged: Vec::new(),
@@ -247,6 +249,7 @@ impl Assembly {
             hierarchies: self.hierarchies,
             planes: self.planes,
             groups: self.groups,
+            file_tables: Arc::new(topology.file_tables),
             names: self.names,
             subnet_manager: topology.subnet_manager,
             notes: self.notes,

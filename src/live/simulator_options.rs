@@ -128,6 +128,11 @@ pub const SIMULATOR_KEYS: &[SimulatorKey] = &[
         meaning: "switches with two private tables; service levels from 8 on use the second: all, or NODE+NODE",
     },
     SimulatorKey {
+        name: "ar-plft-only",
+        default: "none",
+        meaning: "switches with two private tables and no adaptive routing: all, or NODE+NODE",
+    },
+    SimulatorKey {
         name: "ar-loop",
         default: "none",
         meaning: "switches whose groups have all ports to switches, which closes loops: all, or NODE+NODE",
@@ -239,7 +244,7 @@ pub(super) struct SimulatorOptions {
 }
 
 /// The answers about adaptive routing, with their names.
-const ADAPTIVE_NAMES: [(&str, AdaptiveProfile); 9] = [
+const ADAPTIVE_NAMES: [(&str, AdaptiveProfile); 10] = [
     ("ar", AdaptiveProfile::On),
     ("ar-off", AdaptiveProfile::Off),
     ("ar-silent", AdaptiveProfile::Silent),
@@ -247,6 +252,7 @@ const ADAPTIVE_NAMES: [(&str, AdaptiveProfile); 9] = [
     ("ar-odd", AdaptiveProfile::OddPacking),
     ("ar-recovery", AdaptiveProfile::RecoveryOnly),
     ("ar-plft", AdaptiveProfile::TwoTables),
+    ("ar-plft-only", AdaptiveProfile::TablesOnly),
     ("ar-loop", AdaptiveProfile::Loop),
     ("ar-lanes", AdaptiveProfile::ByLane),
 ];

@@ -117,6 +117,7 @@ impl AdaptiveRoutingInfo {
     pub fn settings(&self) -> AdaptiveSettings {
         let limited = self.limits & Self::LIMITED_BY_LEVEL != 0;
         AdaptiveSettings {
+            absent: false,
             adaptive: self.state & Self::ADAPTIVE != 0,
             levels: if limited { self.service_levels.get() } else { u16::MAX },
             fast_recovery: self.state & Self::FAST_RECOVERY != 0,

@@ -251,7 +251,8 @@ impl<'a> ComparisonPass<'a> {
     fn compare_batch(&self, roots: Range<u32>, together: Option<&JointDependencies<'_>>) -> u64 {
         let switches = self.problem.graph.switch_count();
         let near = Distances::measure(&self.problem.graph, roots.clone());
-        let mut readers = [(); 2].map(|()| TreeReader::new(self.problem, &self.table));
+        let mut readers =
+            [self.old, self.new].map(|routes| TreeReader::new(self.problem, &self.table, routes));
         let mut through = vec![0u16; switches];
         let mut port = PortComparison {
             number: None,
@@ -266,16 +267,16 @@ impl<'a> ComparisonPass<'a> {
                 None => !end.is_switch() && self.is_changed(end),
             });
             wanted.sort_by_key(|end| (end.port, end.lid));
-            let (routes, at) = ([self.old, self.new], (root, near.row(root)));
+            let at = (root, near.row(root));
             let Some(together) = together else {
-                TreeReader::read_changed(&mut readers, routes, at, &wanted, &mut |end, old, new| {
+                TreeReader::read_changed(&mut readers, at, &wanted, &mut |end, old, new| {
                     moved += self.begin_port(end, &mut port, root);
                     self.compare_trees(end, old, new, &mut port);
                 });
                 moved += self.finish_port(&mut port, root);
                 continue;
             };
-            TreeReader::read_both(&mut readers, routes, at, &wanted, &mut |end, old, new| {
+            TreeReader::read_both(&mut readers, at, &wanted, &mut |end, old, new| {
                 together.add_tree(self.old, end, old, &mut through);
                 // Equal trees on equal lanes wait for the same.
                 match new {

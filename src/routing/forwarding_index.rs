@@ -12,14 +12,14 @@ pub(super) fn max_forwarding_index(problem: &Problem<'_>, routes: &Routes) -> u6
     let own: Vec<u64> = problem.switches().map(|switch| graph.terminals_of(switch).len() as u64).collect();
     let of_batch = |range: std::ops::Range<u32>| {
         let distances = Distances::measure(graph, range.clone());
-        let mut reader = TreeReader::new(problem, &table);
+        let mut reader = TreeReader::new(problem, &table, routes);
         let mut load = vec![0u64; graph.channels().len()];
         let mut passing = own.clone();
         for root in range.clone() {
             let wanted: Vec<_> =
                 problem.destinations_behind(root).iter().copied().filter(|end| !end.is_switch()).collect();
             let near = distances.row(root);
-            reader.read(routes, (root, near), &wanted, &|_, _| true, &mut |ends, tree| {
+            reader.read((root, near), &wanted, &|_, _| true, &mut |ends, tree| {
                 passing.copy_from_slice(&own);
                 for switch in tree.order.iter().rev().filter(|switch| **switch != tree.root) {
                     let paths = passing[*switch as usize];

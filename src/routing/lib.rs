@@ -86,6 +86,7 @@ pub mod mixture;
 
 mod acyclic;
 mod balance;
+mod column_bytes;
 mod column_writer;
 mod descent;
 mod detour;

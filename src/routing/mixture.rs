@@ -214,8 +214,8 @@ mod tests {
             "demo",
             "kary,k=4,n=3",
             "torus,dims=4x3",
-            "dragonfly,a=4,h=2,p=2",
-            "irregular,family=rack,seed=3",
+            "dragonfly,a=4,h=2,p=2,g=9",
+            "irregular,family=racks,seed=3",
             "random,switches=20,links=40,seed=5",
         ] {
             let fabric = generate(&name.parse::<FabricSpec>().unwrap()).unwrap().fabric;
@@ -248,6 +248,6 @@ mod tests {
                 }
             }
         }
-        assert!(proven >= 10 && proven < pairs, "{proven} of {pairs}");
+        assert!(proven >= 6 && proven < pairs, "{proven} of {pairs}");
     }
 }

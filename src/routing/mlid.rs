@@ -84,7 +84,7 @@ fn count_shared(problem: &Problem<'_>, tree: &DigitTree<'_>, routes: &Routes) ->
     let leaves: Vec<u32> = tree.places.leaves.iter().map(|leaf| leaf.switch).collect();
     let of_batch = |range: std::ops::Range<u32>| {
         let distances = Distances::measure(&problem.graph, range.clone());
-        let mut reader = TreeReader::new(problem, &table);
+        let mut reader = TreeReader::new(problem, &table, routes);
         let mut hash = vec![0u64; problem.graph.switch_count()];
         let mut counts = SharedLids::default();
         for root in range {
@@ -97,7 +97,7 @@ fn count_shared(problem: &Problem<'_>, tree: &DigitTree<'_>, routes: &Routes) ->
             let farthest = leaves.iter().filter_map(steps).max().unwrap_or(0);
             let far: Vec<u32> = leaves.iter().copied().filter(|leaf| steps(leaf) == Some(farthest)).collect();
             let mut paths = Vec::new();
-            reader.read(routes, (root, near), &wanted, &|_, _| false, &mut |ends, tree| {
+            reader.read((root, near), &wanted, &|_, _| false, &mut |ends, tree| {
                 hash_paths(tree, &mut hash);
                 let hashes = || far.iter().map(|leaf| hash[*leaf as usize]).collect();
                 paths.extend(ends.iter().map(|end| LidPaths { port: end.port, hashes: hashes() }));

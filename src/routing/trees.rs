@@ -3,6 +3,7 @@
 
 use std::ops::Range;
 
+use super::column_bytes::ColumnBytes;
 use super::problem::{Destination, Problem};
 use fabdeck_fabric::{Channel, Lid, NO_PATH, Routes, SwitchGraph};
 
@@ -213,8 +214,7 @@ pub(crate) struct TreeReader<'p> {
     problem: &'p Problem<'p>,
     table: &'p PortMap,
     columns: Vec<NextHop>,
-    /// What the rows say of the LIDs under way.
-    bytes: Vec<u8>,
+    bytes: ColumnBytes<'p>,
     /// The switches in the part of the root, in an order that the last trees had.
     hint: Vec<u32>,
     /// Hops of all switches together on shortest paths.
@@ -226,14 +226,14 @@ pub(crate) struct TreeReader<'p> {
 }
 
 impl<'p> TreeReader<'p> {
-    /// A reader of the trees of a forwarding table.
-    pub(crate) fn new(problem: &'p Problem<'p>, table: &'p PortMap) -> Self {
+    /// A reader of the trees of routes.
+    pub(crate) fn new(problem: &'p Problem<'p>, table: &'p PortMap, routes: &'p Routes) -> Self {
         let switches = problem.graph.switch_count();
         Self {
             problem,
             table,
             columns: Vec::new(),
-            bytes: Vec::new(),
+            bytes: ColumnBytes::new(routes, switches),
             hint: Vec::with_capacity(switches),
             fewest: 0,
             hops: vec![UNKNOWN; switches],
@@ -247,7 +247,6 @@ impl<'p> TreeReader<'p> {
     /// `alike` returns `true`.
     pub(crate) fn read(
         &mut self,
-        routes: &Routes,
         (root, near): (u32, &[u32]),
         wanted: &[Destination],
         alike: &dyn Fn(&Destination, &Destination) -> bool,
@@ -255,7 +254,7 @@ impl<'p> TreeReader<'p> {
     ) {
         self.begin_root(near);
         for batch in wanted.chunks(COLUMNS_AT_ONCE) {
-            self.gather(routes, root, batch);
+            self.gather(root, batch);
             let mut start = 0;
             while let Some(first) = batch.get(start) {
                 let ways = self.column(start);
@@ -271,7 +270,6 @@ impl<'p> TreeReader<'p> {
     /// absent where the columns are equal.
     pub(crate) fn read_both(
         readers: &mut [Self; 2],
-        routes: [&Routes; 2],
         (root, near): (u32, &[u32]),
         wanted: &[Destination],
         see: &mut dyn FnMut(&Destination, &RouteTree<'_>, Option<&RouteTree<'_>>),
@@ -280,8 +278,8 @@ impl<'p> TreeReader<'p> {
         old.begin_root(near);
         new.begin_root(near);
         for batch in wanted.chunks(COLUMNS_AT_ONCE) {
-            old.gather(routes[0], root, batch);
-            new.gather(routes[1], root, batch);
+            old.gather(root, batch);
+            new.gather(root, batch);
             for (at, end) in batch.iter().enumerate() {
                 let equal = old.column(at) == new.column(at);
                 let second = (!equal).then(|| new.resolve_tree(at, (root, near)));
@@ -294,7 +292,6 @@ impl<'p> TreeReader<'p> {
     /// new one is not whole, and the new tree.
     pub(crate) fn read_changed(
         readers: &mut [Self; 2],
-        routes: [&Routes; 2],
         (root, near): (u32, &[u32]),
         wanted: &[Destination],
         see: &mut dyn FnMut(&Destination, (&[NextHop], Option<&RouteTree<'_>>), &RouteTree<'_>),
@@ -303,8 +300,8 @@ impl<'p> TreeReader<'p> {
         old.begin_root(near);
         new.begin_root(near);
         for batch in wanted.chunks(COLUMNS_AT_ONCE) {
-            old.gather(routes[0], root, batch);
-            new.gather(routes[1], root, batch);
+            old.gather(root, batch);
+            new.gather(root, batch);
             for (at, end) in batch.iter().enumerate() {
                 let tree = new.resolve_tree(at, (root, near));
                 match tree.whole {
@@ -346,33 +343,15 @@ impl<'p> TreeReader<'p> {
         RouteTree { root, ways: &self.columns[place], hops, order, whole, shortest, loops, near }
     }
 
-    /// The columns of some LIDs: switches outside, as rows lie in memory. The bytes are fetched before anything is made
-    /// of them, so that the waits for memory, a new page for each row, overlap.
-    fn gather(&mut self, routes: &Routes, root: u32, batch: &[Destination]) {
+    /// The columns of some LIDs: switches outside, as rows lie in memory.
+    fn gather(&mut self, root: u32, batch: &[Destination]) {
         let switches = self.problem.graph.switch_count();
-        self.bytes.resize(batch.len() * switches, NO_PATH);
         self.columns.resize(batch.len() * switches, NextHop::ABSENT);
-        let runs: Vec<Range<usize>> = batch
-            .chunk_by(|a, b| a.lid.index() + 1 == b.lid.index())
-            .map(|run| run[0].lid.index()..run[0].lid.index() + run.len())
-            .collect();
-        for (switch, mut bytes) in self.bytes.chunks_exact_mut(batch.len()).enumerate() {
-            let row = routes.row(switch as u32);
-            for run in &runs {
-                let (own, others) = bytes.split_at_mut(run.len());
-                match row.get(run.clone()) {
-                    Some(ports) => own.copy_from_slice(ports),
-                    None => own.iter_mut().zip(run.clone()).for_each(|(port, lid)| {
-                        *port = row.get(lid).copied().unwrap_or(NO_PATH);
-                    }),
-                }
-                bytes = others;
-            }
-        }
-        for (switch, bytes) in self.bytes.chunks_exact(batch.len()).enumerate() {
+        self.bytes.fetch(batch);
+        for (switch, ports) in self.bytes.rows().enumerate() {
             let ways = self.table.ports_of(switch);
             let column = self.columns[switch..].iter_mut().step_by(switches);
-            for (way, port) in column.zip(bytes) {
+            for (way, port) in column.zip(ports) {
                 *way = match ways.get(usize::from(*port)) {
                     Some(way) => *way,
                     None if *port == NO_PATH => NextHop::ABSENT,
@@ -382,7 +361,8 @@ impl<'p> TreeReader<'p> {
         }
         let root = root as usize;
         let own = self.columns[root..].iter_mut().step_by(switches);
-        for ((way, port), end) in own.zip(&self.bytes[root * batch.len()..]).zip(batch) {
+        let ports = self.bytes.rows().nth(root).unwrap_or_default();
+        for ((way, port), end) in own.zip(ports).zip(batch) {
             *way = match *port {
                 NO_PATH => NextHop::ABSENT,
                 port if port == end.port.value() => NextHop::ARRIVED,
@@ -390,7 +370,7 @@ impl<'p> TreeReader<'p> {
                 _ => NextHop::ASTRAY,
             };
         }
-        for (switch, unread) in routes.unread_entries() {
+        for (switch, unread) in self.bytes.routes().unread_entries() {
             let column = self.columns[switch as usize..].iter_mut().step_by(switches);
             let hidden =
                 column.zip(batch).filter(|(way, end)| **way == NextHop::ABSENT && unread.has_lid(end.lid));
@@ -505,8 +485,12 @@ impl<'p> TreeReader<'p> {
 
 /// The ranges of switches whose destinations are read together.
 pub fn switch_batches(problem: &Problem<'_>) -> Vec<Range<u32>> {
-    let count = problem.graph.switch_count() as u32;
-    let size = SWITCHES_AT_ONCE as u32;
+    batches_of(problem.graph.switch_count())
+}
+
+/// The same of a number of switches.
+pub(crate) fn batches_of(switches: usize) -> Vec<Range<u32>> {
+    let (count, size) = (switches as u32, SWITCHES_AT_ONCE as u32);
     (0..count.div_ceil(size)).map(|batch| batch * size..count.min((batch + 1) * size)).collect()
 }
 
@@ -519,7 +503,7 @@ pub(crate) fn place_of(graph: &SwitchGraph, id: usize) -> u32 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::minhop::hop_matrix;
+    use crate::minhop::hops_to;
     use crate::{NoProgress, Request, find_engine};
     use fabdeck_fabric::generate::{FabricSpec, generate};
     use fabdeck_fabric::{ElementId, Faults, NodeId, PortNum};
@@ -532,13 +516,12 @@ mod tests {
             let mut faults = Faults::default();
             faults.mark(ElementId::Node(NodeId(3)));
             let problem = Problem::new(&fabric, &faults);
-            let hops = hop_matrix(&problem.graph);
             for roots in switch_batches(&problem) {
                 let near = Distances::measure(&problem.graph, roots.clone());
                 for root in roots {
-                    let one = hops[root as usize]
-                        .iter()
-                        .map(|hops| if *hops == u16::MAX { UNREACHABLE } else { (*hops).into() });
+                    let one = hops_to(&problem.graph, root);
+                    let one =
+                        one.iter().map(|hops| if *hops == u16::MAX { UNREACHABLE } else { (*hops).into() });
                     assert!(one.eq(near.row(root).iter().copied()), "{name}: {root}");
                 }
             }
@@ -557,8 +540,7 @@ mod tests {
         let near = Distances::measure(&problem.graph, 0..1);
         let look = |routes: &Routes| {
             let mut seen = Vec::new();
-            TreeReader::new(&problem, &table).read(
-                routes,
+            TreeReader::new(&problem, &table, routes).read(
                 (0, near.row(0)),
                 problem.destinations_behind(0),
                 &|_, _| true,

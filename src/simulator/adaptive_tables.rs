@@ -38,13 +38,16 @@ impl DeviceGroups {
 impl AdaptiveProfile {
     /// What a switch answers to GeneralInfo.
     pub(crate) fn capabilities(self) -> GeneralInfo {
-        let info = GeneralInfo::default().with(GeneralInfo::ADAPTIVE_ROUTING);
+        let info = match self {
+            Self::TablesOnly => GeneralInfo::default(),
+            _ => GeneralInfo::default().with(GeneralInfo::ADAPTIVE_ROUTING),
+        };
         let info = info.with(GeneralInfo::PRIVATE_TABLES).with(GeneralInfo::PORT_LEVEL_TABLES);
         info.with(GeneralInfo::EXTENDED_NODE_INFO)
     }
 
     fn private_tables(self) -> u8 {
-        if self == Self::TwoTables { 2 } else { 0 }
+        if matches!(self, Self::TwoTables | Self::TablesOnly) { 2 } else { 0 }
     }
 
     fn has_tables(self) -> bool {
@@ -71,7 +74,7 @@ impl AdaptiveProfile {
 
     fn settings(self, groups: &DeviceGroups) -> AdaptiveSettings {
         AdaptiveSettings {
-            adaptive: !matches!(self, Self::Off | Self::RecoveryOnly),
+            adaptive: !matches!(self, Self::Off | Self::RecoveryOnly | Self::TablesOnly),
             levels: u16::MAX,
             fast_recovery: self == Self::RecoveryOnly,
             sub_groups: 1,
@@ -127,7 +130,8 @@ impl SimulatedDevice {
 
     fn adaptive_entry(&self, table: u8, lid: usize) -> AdaptiveEntry {
         let port = self.tables.linear.get(lid).filter(|port| *port != NO_PATH).map(PortNum);
-        let group = self.groups.group_of.get(lid).copied().flatten().filter(|_| table == 0);
+        let grouped = table == 0 && self.adaptive != AdaptiveProfile::TablesOnly;
+        let group = self.groups.group_of.get(lid).copied().flatten().filter(|_| grouped);
         let state = match (group, self.adaptive) {
             (None, _) | (_, AdaptiveProfile::RecoveryOnly) => EntryState::Static,
             _ => EntryState::Free,

@@ -70,6 +70,8 @@ pub enum AdaptiveProfile {
     RecoveryOnly,
     /// Two private tables, of which service levels from 8 on use the second.
     TwoTables,
+    /// Two private tables, and no adaptive routing.
+    TablesOnly,
     /// Groups of all ports to switches, which close loops.
     Loop,
     /// SL2VL tables are selected by virtual lane.

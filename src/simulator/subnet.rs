@@ -357,6 +357,9 @@ fn read_vendor(
             copy_to_data(data, &device.adaptive.capabilities());
         }
         attribute::GENERAL_INFO => return Err(AttributeRefusal::InvalidField),
+        attribute::ADAPTIVE_ROUTING_INFO if device.adaptive == AdaptiveProfile::TablesOnly => {
+            return Err(AttributeRefusal::UnsupportedAttribute);
+        }
         attribute::ADAPTIVE_ROUTING_INFO => copy_to_data(data, &device.adaptive_info()),
         attribute::PRIVATE_TABLE_INFO => copy_to_data(data, &device.adaptive.private_table_info()),
         attribute::EXTENDED_NODE_INFO => copy_to_data(data, &device.adaptive.extended_node_info()),

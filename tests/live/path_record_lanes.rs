@@ -29,7 +29,7 @@ fn served() {
     let begun = Instant::now();
     let (observation, read) = loop {
         let mut observation = source.observe(wanted, &mut NoObserver).unwrap();
-        match source.read_levels(&mut observation, asked, &mut NoObserver).unwrap() {
+        match source.read_levels(&mut observation, None, asked, &mut NoObserver).unwrap() {
             LevelReadOutcome::Read(read) if read.without_path == 0 && read.asked > 0 => {
                 break (observation, read);
             }

@@ -24,7 +24,7 @@ impl Drop for Running {
     }
 }
 
-fn ask(address: &str, path: &str) -> Option<String> {
+pub fn ask(address: &str, path: &str) -> Option<String> {
     let mut stream = TcpStream::connect(address).ok()?;
     stream.write_all(format!("GET {path} HTTP/1.0\r\nHost: {address}\r\n\r\n").as_bytes()).ok()?;
     let mut answer = String::new();
@@ -70,7 +70,41 @@ fn until<T>(what: &str, mut look: impl FnMut() -> Option<T>) -> T {
     }
 }
 
-fn start_prometheus(folder: &Path, service: &str) -> (Running, String) {
+/// A free port of this machine.
+fn free_address() -> String {
+    let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+    format!("127.0.0.1:{port}")
+}
+
+/// An Alertmanager with the routes of the documents, which sends what pages to the receiver at the address.
+fn start_alertmanager(folder: &Path, receiver: &str) -> (Running, String) {
+    let docs = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/monitoring/alertmanager.yml");
+    let config = std::fs::read_to_string(docs).unwrap();
+    let config = config.replace("127.0.0.1:9099", receiver).replace("group_wait: 10s", "group_wait: 0s");
+    std::fs::write(folder.join("alertmanager.yml"), config).unwrap();
+    let address = free_address();
+    let child = Command::new(program("prometheus-alertmanager", "prometheus-alertmanager"))
+        .arg(format!("--config.file={}", folder.join("alertmanager.yml").display()))
+        .arg(format!("--storage.path={}", folder.join("alerts").display()))
+        .arg(format!("--web.listen-address={address}"))
+        .arg("--cluster.listen-address=")
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    (Running(child), address)
+}
+
+/// What amtool prints of the alerts that Alertmanager has.
+fn amtool(alertmanager: &str, args: &[&str]) -> String {
+    let mut command = Command::new(program("amtool", "prometheus-alertmanager"));
+    command.arg(format!("--alertmanager.url=http://{alertmanager}")).args(args);
+    let ended = command.stdin(Stdio::null()).output().unwrap();
+    String::from_utf8([ended.stdout, ended.stderr].concat()).unwrap()
+}
+
+fn start_prometheus(folder: &Path, service: &str, alertmanager: &str) -> (Running, String) {
     let docs = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/monitoring");
     // Alerts of a problem are raised at once.
     let alerts = std::fs::read_to_string(docs.join("alerts.yml")).unwrap();
@@ -79,14 +113,14 @@ fn start_prometheus(folder: &Path, service: &str) -> (Running, String) {
     let config = std::fs::read_to_string(docs.join("prometheus.yml")).unwrap();
     let config = config
         .replace("127.0.0.1:9315", service)
+        .replace("127.0.0.1:9093", alertmanager)
         .replace("scrape_interval: 30s", "scrape_interval: 1s\n  evaluation_interval: 1s");
     run_prometheus(folder, &config)
 }
 
 fn run_prometheus(folder: &Path, config: &str) -> (Running, String) {
     std::fs::write(folder.join("prometheus.yml"), config).unwrap();
-    let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
-    let address = format!("127.0.0.1:{port}");
+    let address = free_address();
     let child = Command::new(program("prometheus", "prometheus"))
         .arg(format!("--config.file={}", folder.join("prometheus.yml").display()))
         .arg(format!("--storage.tsdb.path={}", folder.join("tsdb").display()))
@@ -125,7 +159,12 @@ fn prometheus_reads_the_service_and_raises_its_alerts() {
     until("the service is not ready", || ask(&address, "/-/ready")?.contains("is ready").then_some(()));
     promtool(&["check", "metrics"], &ask(&address, "/metrics").unwrap());
     let folder = tempfile::tempdir().unwrap();
-    let (_prometheus, prometheus) = start_prometheus(folder.path(), &address);
+    let checked = amtool("127.0.0.1:9", &["check-config", docs.join("alertmanager.yml").to_str().unwrap()]);
+    assert!(checked.contains("SUCCESS") && checked.contains("2 receivers"), "{checked}");
+    let pager = TcpListener::bind("127.0.0.1:0").unwrap();
+    let (_alertmanager, alertmanager) =
+        start_alertmanager(folder.path(), &pager.local_addr().unwrap().to_string());
+    let (_prometheus, prometheus) = start_prometheus(folder.path(), &address, &alertmanager);
     until("Prometheus does not scrape", || {
         (query(&prometheus, "fabdeck_up", "job") == [("fabdeck".to_owned(), 1.0)]).then_some(())
     });
@@ -147,6 +186,25 @@ fn prometheus_reads_the_service_and_raises_its_alerts() {
             .any(|(name, _)| name == "FabricCriticalProblem" || name == "FabricLostPairs")
             .then_some(())
     });
+    // The alert reaches the receiver that pages, with the severity and the words of the rules.
+    pager.set_nonblocking(true).unwrap();
+    let (mut stream, _) = until("nothing pages", || pager.accept().ok());
+    stream.set_nonblocking(false).unwrap();
+    stream.set_read_timeout(Some(PATIENCE)).unwrap();
+    let mut lines = BufReader::new(&mut stream).lines();
+    let head = lines.next().unwrap().unwrap();
+    assert!(head.starts_with("POST /pager"), "{head}");
+    let alerts = until("Alertmanager has no alert", || {
+        let alerts = amtool(&alertmanager, &["alert", "query", "severity=critical", "--output=json"]);
+        let alerts: Value = serde_json::from_str(&alerts).ok()?;
+        let is_ours = |alert: &Value| {
+            ["FabricCriticalProblem", "FabricLostPairs"]
+                .map(Value::from)
+                .contains(&alert["labels"]["alertname"])
+        };
+        alerts.as_array()?.iter().find(|alert| is_ours(alert)).cloned()
+    });
+    assert!(!alerts["annotations"]["summary"].as_str().unwrap().is_empty(), "{alerts}");
 }
 
 /// Scrapes over TLS with the right and with a wrong password, of metrics with the names of another exporter.

@@ -45,6 +45,7 @@ mod terminal_hangup;
 mod torus_lanes;
 mod undo;
 mod unreachable_fabric;
+mod watched_changes;
 mod window;
 mod wire_order;
 mod world;

@@ -63,7 +63,7 @@ fn mean_bandwidths_of_opt_are_those_of_table_2() {
         let routes =
             (find_engine("opt").unwrap().route)(&problem, &Request::default(), &NoProgress).unwrap().routes;
         let flows = FlowPaths::new(&problem, &routes);
-        let loads = PermutationLoads::measure(&flows);
+        let loads = PermutationLoads::measure(&flows, &NoProgress).unwrap();
         // Theorem 3.
         let worst = n.div_ceil(m.isqrt()) as u64;
         assert_eq!((loads.worst.flows, loads.worst.exact), (worst, true), "{what}");
@@ -88,7 +88,7 @@ fn check_by_destination(engine: &str, rows: impl IntoParallelIterator<Item = (Tr
         let problem = Problem::new(&fabric, &faults);
         let routes =
             (find_engine(engine).unwrap().route)(&problem, &Request::default(), &NoProgress).unwrap().routes;
-        let loads = PermutationLoads::measure(&FlowPaths::new(&problem, &routes));
+        let loads = PermutationLoads::measure(&FlowPaths::new(&problem, &routes), &NoProgress).unwrap();
         assert_eq!((loads.worst.flows, loads.worst.exact), (n as u64, true), "{what}");
         assert_near(&what, means(&loads), paper, 0.02);
     });

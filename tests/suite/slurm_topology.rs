@@ -1,6 +1,6 @@
 //! Slurm's topology.yaml, read by a strict reader of its grammar (topology.yaml(5) of Slurm 25.05): a list of
 //! topologies, each a tree or blocks; unknown keys are refused. Its trees are those of topology.conf, which a real
-//! slurmctld reads in the live tests.
+//! slurmctld reads in `tests/live/slurm_trees.rs`.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;

@@ -133,7 +133,8 @@ impl Operation<'_> {
         snapshot: &mut Snapshot,
         wanted: LevelReadOptions,
     ) -> Result<LevelReadOutcome, Failure> {
-        Ok(source.read_levels(&mut snapshot.observation, wanted, &mut self.begin_reading())?)
+        let Snapshot { observation, partitions, .. } = snapshot;
+        Ok(source.read_levels(observation, partitions.as_ref(), wanted, &mut self.begin_reading())?)
     }
 
     /// Runs an engine, with a line of progress if the front end shows it.

@@ -7,6 +7,7 @@ use crate::catalogue::views::adaptive::{ADAPTIVE, adaptive_switches};
 use crate::catalogue::views::aggregation::{AGGREGATION, aggregation};
 use crate::catalogue::views::counters::{COUNTERS, CounterRows};
 use crate::catalogue::views::entries::ENTRIES;
+use crate::catalogue::views::file_tables::{FILE_TABLES, file_tables};
 use crate::catalogue::views::groups::{GROUPS, groups};
 use crate::catalogue::views::hosts::{HOSTS, hosts};
 use crate::catalogue::views::lanes::{LANES, lanes};
@@ -79,6 +80,7 @@ define_views! {
     Groups "groups" "show groups" GROUPS of groups;
     Aggregation "aggregation" "show aggregation" AGGREGATION of aggregation;
     Routers "routers" "show routers" ROUTERS of routers;
+    FileTables "ibdiagnet" "show ibdiagnet" FILE_TABLES of file_tables;
     Users "users" "show users LINK" LINK_USERS;
     Jobs "jobs" "show jobs" RUNNING_JOBS;
     JobChannels "jobs-channels" "jobs channels" JOB_CHANNELS;

@@ -77,7 +77,7 @@ pub struct GlobalArgs {
     // Its help is built with the whole command line, from the table of themes.
     #[arg(long, global = true, value_name = "NAME")]
     pub theme: Option<String>,
-    /// Draw the console with ASCII characters only
+    /// Draw the console, and plots in the terminal, with ASCII characters only
     #[arg(long, global = true)]
     pub ascii: bool,
     /// Open the console at this view: a screen and what it shows, such as 'links sort=errors:desc'. The key c of the

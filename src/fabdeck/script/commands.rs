@@ -74,6 +74,7 @@ pub const COMMANDS: &[CommandEntry] = &[
     show::SHOW_GROUPS,
     show::SHOW_AGGREGATION,
     show::SHOW_ROUTERS,
+    show::SHOW_IBDIAGNET,
     show::SHOW_JOBS,
     trace::TRACE,
     check::CHECK,

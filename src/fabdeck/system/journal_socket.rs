@@ -20,6 +20,11 @@ impl LogSocket {
         Self { path: path.to_owned() }
     }
 
+    /// Whether a daemon listens.
+    pub fn probe(&self) -> io::Result<()> {
+        UnixDatagram::unbound()?.connect(&self.path)
+    }
+
     /// Sends an entry, without waiting for a daemon that reads too slowly. One that is too large for a datagram is an error.
     pub fn send(&self, entry: &[u8]) -> io::Result<()> {
         let socket = UnixDatagram::unbound()?;

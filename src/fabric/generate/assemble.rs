@@ -124,7 +124,7 @@ impl Assembly<'_> {
                     &mut builder,
                     (a, ports.0),
                     (b, ports.1),
-                    (self.plan.width.unwrap_or(cable.width), speed, self.plan.width),
+                    (self.plan.width.unwrap_or(cable.width), self.plan.width, speed),
                 );
             }
         }
@@ -189,7 +189,7 @@ impl Assembly<'_> {
                     builder,
                     (key, PortNum(count)),
                     (adapter, PortNum(1)),
-                    (self.width(), switch.speed, self.plan.width),
+                    (self.width(), self.plan.width, switch.speed),
                 );
             }
             keys.push(Some(key));
@@ -225,7 +225,7 @@ impl Assembly<'_> {
                     builder,
                     (key, switch_port),
                     here,
-                    (self.width(), self.speed(switch), self.plan.width),
+                    (self.width(), self.plan.width, self.speed(switch)),
                 );
             }
         }
@@ -293,20 +293,20 @@ fn set_address(
     facts.lmc = Lmc::new(lmc).unwrap_or_default();
 }
 
-/// Joins two ports. Where a width was asked for, it is what the ports can do: no cable of such a fabric is degraded.
+/// Joins two ports. `widest`: what both ports support at most, where the fabric was asked for with a width: its cables are
+/// then as wide as they can be.
 fn cable_up(
     builder: &mut FabricBuilder,
     a: (NodeKey, PortNum),
     b: (NodeKey, PortNum),
-    (width, speed, asked): (LinkWidth, LinkSpeed, Option<LinkWidth>),
+    (width, widest, speed): (LinkWidth, Option<LinkWidth>, LinkSpeed),
 ) {
     // Every port has one end: the wiring takes each once.
     let joined = builder.connect(a, b);
     debug_assert!(joined.is_ok(), "{joined:?}");
     for (node, port) in [a, b] {
         let facts = builder.port(node, port);
-        (facts.width, facts.speed) = (Some(width), Some(speed));
-        facts.width_supported = asked;
+        (facts.width, facts.width_supported, facts.speed) = (Some(width), widest, Some(speed));
     }
 }
 

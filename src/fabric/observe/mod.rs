@@ -2,6 +2,7 @@
 
 mod bit_error_rate;
 mod counters;
+mod file_tables;
 mod flow_lists;
 mod job_snapshot;
 mod join_samples;
@@ -22,6 +23,7 @@ mod wire_health;
 pub use bit_error_rate::{BitErrorRate, RateNumber};
 pub(crate) use counters::COUNT_LIMIT;
 pub use counters::{Counter, CounterFigure, CounterKind, CounterLookup, CounterSample, CounterValues};
+pub use file_tables::{FileTable, FileTableRow, FileValue};
 pub use flow_lists::FlowLists;
 pub use job_snapshot::{JobHosts, JobListState, JobSnapshot};
 pub use join_samples::join_samples;

@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 use crate::{Fabric, Guid, NameMap, PathLevelTable, ServiceLevels, Tables};
 
 use super::counters::CounterSample;
+use super::file_tables::FileTable;
 use super::job_snapshot::JobSnapshot;
 use super::multicast_groups::MulticastGroups;
 use super::notes::Notes;
@@ -122,6 +123,8 @@ pub struct Observation {
     pub partitions: PartitionTables,
     /// Multicast groups, as the subnet manager states them.
     pub groups: MulticastGroups,
+    /// Tables of a file that nothing else here has, by the names of their columns.
+    pub file_tables: Arc<Vec<FileTable>>,
     /// The names that the operator gives, with labels of ports and places of nodes.
     pub names: NameMap,
     /// The master subnet manager.

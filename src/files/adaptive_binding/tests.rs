@@ -14,6 +14,7 @@ fn fabric() -> Fabric {
 }
 
 const ON: AdaptiveSettings = AdaptiveSettings {
+    absent: false,
     adaptive: true,
     levels: u16::MAX,
     fast_recovery: false,

@@ -1,6 +1,7 @@
 //! Reads a capture at its moments, in any order, and holds one moment at a time.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use jiff::Timestamp;
 use jiff::tz::{Offset, TimeZone};
@@ -525,6 +526,7 @@ impl<B: ByteSource> CaptureReader<B> {
             hierarchies: state.hierarchies.clone(),
             planes: state.planes.clone(),
             groups: state.groups.clone(),
+            file_tables: Arc::default(),
             reading: None,
             jobs: state.jobs.clone(),
         }

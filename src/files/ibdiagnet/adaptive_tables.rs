@@ -124,6 +124,7 @@ impl SettingColumns {
         let sub_groups = number(self.sub_groups, "number of sub-groups").unwrap_or(0).min(15) as u8;
         let group_top = number(self.group_top, "highest group").unwrap_or(0);
         stated.then(|| AdaptiveSettings {
+            absent: false,
             adaptive: adaptive.unwrap_or(false),
             levels: if limited { levels } else { u16::MAX },
             fast_recovery,

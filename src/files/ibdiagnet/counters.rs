@@ -114,6 +114,7 @@ fn find_columns(columns: &SectionColumns) -> CounterColumns {
         let counter = Counter::from_name(name);
         counters.push((at, counter));
     }
+    columns.mark_read(counters.iter().map(|(at, _)| *at));
     // Sorted as samples store counters; of two spellings of one counter the first column counts.
     counters.sort_by(|a, b| a.1.cmp(&b.1));
     counters.dedup_by(|later, first| later.1 == first.1);

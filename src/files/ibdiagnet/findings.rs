@@ -27,7 +27,7 @@ const TABLES: &[&str] = &[
 /// Most names in a note.
 const MAX_NAMES: usize = 24;
 
-fn is_findings(name: &str) -> bool {
+pub(super) fn is_findings(name: &str) -> bool {
     name.starts_with("WARNINGS_") || name.starts_with("ERRORS_")
 }
 
@@ -58,7 +58,8 @@ pub(super) fn note_findings(tables: &CsvTables<'_>, notes: &mut Notes) -> Result
     Ok(())
 }
 
-fn is_read(name: &str) -> bool {
+/// Whether the content of a table is used, apart from its rows by name.
+pub(super) fn is_read(name: &str) -> bool {
     let lists = [
         TABLES,
         device_tables::TABLES,
@@ -71,21 +72,38 @@ fn is_read(name: &str) -> bool {
     lists.iter().any(|list| list.contains(&name)) || is_findings(name)
 }
 
-/// Names the tables with rows that are not read, so that they can be looked up in the file.
+/// Whether a table holds keys. Nothing of it is read.
+pub(super) fn holds_keys(name: &str) -> bool {
+    name.contains("KEY")
+}
+
+/// Names the tables with rows that are kept by the names of their columns alone, and those that are not read at all.
 pub(super) fn note_unread_tables(tables: &CsvTables<'_>, notes: &mut Notes) {
     let unread = tables.iter().filter(|section| !is_read(&section.name));
     let unread: Vec<(&Section<'_>, u64)> =
         unread.map(|section| (section, section.row_count())).filter(|(_, rows)| *rows > 0).collect();
     let Some((first, _)) = unread.first() else { return };
+    let place = first.place();
+    let (keys, shown): (Vec<_>, Vec<_>) =
+        unread.into_iter().partition(|(section, _)| holds_keys(&section.name));
+    let parts = [
+        ("tables that only `show ibdiagnet` has, with their rows", shown),
+        ("tables of keys, never read", keys),
+    ];
+    let parts = parts.into_iter().filter(|(_, tables)| !tables.is_empty());
+    let parts: Vec<String> =
+        parts.map(|(words, tables)| format!("{words}: {}", table_names(&tables))).collect();
+    notes.add("FN-439", place, || parts.join("; "));
+}
+
+fn table_names(tables: &[(&Section<'_>, u64)]) -> String {
     let name = |(section, rows): &(&Section<'_>, u64)| {
         let name: String = section.name.chars().take(60).collect();
         format!("{name} ({rows})")
     };
-    let mut names: Vec<String> = unread.iter().take(MAX_NAMES).map(name).collect();
-    if unread.len() > MAX_NAMES {
-        names.push(format!("and {} more", unread.len() - MAX_NAMES));
+    let mut names: Vec<String> = tables.iter().take(MAX_NAMES).map(name).collect();
+    if tables.len() > MAX_NAMES {
+        names.push(format!("and {} more", tables.len() - MAX_NAMES));
     }
-    notes.add("FN-439", first.place(), || {
-        format!("tables that are not read, with their rows: {}", names.join(", "))
-    });
+    names.join(", ")
 }

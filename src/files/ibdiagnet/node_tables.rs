@@ -37,7 +37,9 @@ fn read_columns(
 ) -> Result<(), Box<FileError>> {
     let pick = |columns: &SectionColumns| -> Vec<(usize, String)> {
         let kept = columns.names().enumerate().filter(|(_, name)| is_kept(name));
-        kept.take(MAX_COLUMNS).map(|(at, name)| (at, name.to_owned())).collect()
+        let kept: Vec<_> = kept.take(MAX_COLUMNS).map(|(at, name)| (at, name.to_owned())).collect();
+        columns.mark_read(kept.iter().map(|(at, _)| *at));
+        kept
     };
     section.read_nodes(notes, pick, |node, columns, row, notes| {
         each(node, columns.iter().filter_map(|column| read_column(row, column, notes)).collect());
@@ -51,7 +53,7 @@ fn read_column(row: &Row<'_>, (at, name): &(usize, String), notes: &mut Notes) -
 }
 
 /// Whether a column is kept. Identifiers are known from other tables, and a key is never kept.
-fn is_kept(name: &str) -> bool {
+pub(super) fn is_kept(name: &str) -> bool {
     let lower = name.to_ascii_lowercase();
     let is_plain = lower.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_');
     let is_excluded = ["guid", "key", "prefix", "gid"].iter().any(|word| lower.contains(word));

@@ -89,7 +89,11 @@ fn note_ports_set_aside(section: &Section<'_>, notes: &mut Notes) -> Result<(), 
 }
 
 fn read_modules(section: &Section<'_>, ports: &mut Ports, notes: &mut Notes) -> Result<(), Box<FileError>> {
-    let pick = |columns: &SectionColumns| columns.names.clone();
+    let pick = |columns: &SectionColumns| {
+        let known = |name: &str| ModuleText::default().add(name, "");
+        columns.mark_read((0..columns.names.len()).filter(|at| known(&columns.names[*at])));
+        columns.names.clone()
+    };
     section.read_ports(notes, pick, |at, names, row, _| {
         let mut module = ModuleText::default();
         for (column, name) in names.iter().enumerate() {

@@ -1,6 +1,9 @@
 //! The tables of a file: their position, whether they are complete, and their rows by column name.
 
 use std::borrow::Cow;
+use std::cell::RefCell;
+use std::collections::{BTreeMap, BTreeSet};
+use std::rc::Rc;
 
 use rustc_hash::FxHashSet;
 
@@ -44,7 +47,11 @@ pub(super) struct Section<'a> {
     line: u64,
     /// The lines after the opening one.
     lines: TextLines<'a>,
+    unread: UnreadColumns,
 }
+
+/// By table: the columns that nothing reads, by their position.
+type UnreadColumns = Rc<RefCell<BTreeMap<String, BTreeMap<usize, String>>>>;
 
 /// All tables of a file, in file order.
 pub(super) struct CsvTables<'a> {
@@ -52,12 +59,13 @@ pub(super) struct CsvTables<'a> {
     sections: Vec<Section<'a>>,
     /// The time of the dump as the file writes it, if a comment has it.
     pub(super) time: Option<String>,
+    unread: UnreadColumns,
 }
 
 impl<'a> CsvTables<'a> {
     /// Finds the tables. Notes a table without its end, because the rest may be missing.
     pub(super) fn scan(input: Input<'a>, notes: &mut Notes) -> Result<Self, Box<FileError>> {
-        let mut tables = Self { input, sections: Vec::new(), time: None };
+        let mut tables = Self { input, sections: Vec::new(), time: None, unread: Rc::default() };
         // Name and line of the open table, for notes.
         let mut open: Option<(String, u64)> = None;
         let mut lines = input.lines();
@@ -68,10 +76,8 @@ impl<'a> CsvTables<'a> {
                     if let Some((cut, at)) = open.replace((name.to_owned(), line.number)) {
                         note_unended_table(&input, &cut, at, notes);
                     }
-                    tables.add(
-                        Section { name: name.to_owned(), input, line: line.number, lines: lines.clone() },
-                        notes,
-                    );
+                    let (name, lines, unread) = (name.to_owned(), lines.clone(), tables.unread.clone());
+                    tables.add(Section { name, input, line: line.number, lines, unread }, notes);
                 }
                 Some(Marker::End(name)) => match open.take() {
                     Some((opened, at)) if opened != name => note_unended_table(&input, &opened, at, notes),
@@ -103,6 +109,13 @@ impl<'a> CsvTables<'a> {
         } else {
             self.sections.push(section);
         }
+    }
+
+    /// The columns that nothing read so far, by table: of tables that were read.
+    pub(super) fn unread_columns(&self) -> Vec<(String, Vec<String>)> {
+        let unread = self.unread.borrow();
+        let tables = unread.iter().filter(|(_, columns)| !columns.is_empty());
+        tables.map(|(table, columns)| (table.clone(), columns.values().cloned().collect())).collect()
     }
 
     pub(super) fn iter(&self) -> impl Iterator<Item = &Section<'a>> {
@@ -164,6 +177,8 @@ fn parse_time(line: &TextLine<'_>) -> Option<String> {
 /// The column names of a table.
 pub(super) struct SectionColumns {
     pub(super) names: Vec<String>,
+    /// The columns that are read.
+    read: RefCell<BTreeSet<usize>>,
 }
 
 impl SectionColumns {
@@ -172,10 +187,25 @@ impl SectionColumns {
         self.names.iter().map(String::as_str)
     }
 
+    /// Notes that these columns are read, beside those that are found by name.
+    pub(super) fn mark_read(&self, columns: impl IntoIterator<Item = usize>) {
+        self.read.borrow_mut().extend(columns);
+    }
+
     /// The first column with one of the names, in the order of the names. Case and underscores vary between versions
     /// (`NodeGuid`, `NodeGUID`, `node_guid`).
     pub(super) fn find(&self, names: &[&str]) -> Option<usize> {
-        names.iter().find_map(|name| self.names.iter().position(|column| same_column(column, name)))
+        let found =
+            names.iter().find_map(|name| self.names.iter().position(|column| same_column(column, name)));
+        self.mark_read(found);
+        found
+    }
+
+    fn unread(&self) -> BTreeMap<usize, String> {
+        let read = self.read.borrow();
+        let unread =
+            self.names.iter().enumerate().filter(|(at, name)| !read.contains(at) && !name.is_empty());
+        unread.map(|(at, name)| (at, name.chars().take(60).collect())).collect()
     }
 }
 
@@ -297,6 +327,7 @@ impl<'a> Section<'a> {
         let free_text = free_text.and_then(|name| columns.find(&[name]));
         let width = columns.names.len();
         let picked = pick(&columns);
+        self.note_columns(&columns);
         for line in lines {
             let line = line?;
             if Marker::of(&line.text).is_some() {
@@ -322,6 +353,15 @@ impl<'a> Section<'a> {
             }
         }
         Ok(())
+    }
+
+    /// Keeps which columns nothing reads: a table may be read in several parts.
+    fn note_columns(&self, columns: &SectionColumns) {
+        let mut all = self.unread.borrow_mut();
+        let unread = columns.unread();
+        all.entry(self.name.clone())
+            .and_modify(|known| known.retain(|at, _| unread.contains_key(at)))
+            .or_insert(unread);
     }
 
     /// Reads the column names: the first line of the table.
@@ -352,7 +392,7 @@ impl<'a> Section<'a> {
                 return Err(FileError::new("FD-2404", self.input.line_place(line.number), what, hint));
             }
             let names = cells.iter().map(|cell| cell.trim().to_owned()).collect();
-            return Ok(Some(SectionColumns { names }));
+            return Ok(Some(SectionColumns { names, read: RefCell::default() }));
         }
         notes.add_partial("FN-436", self.place(), || format!("the table {} has no column names", self.name));
         Ok(None)
@@ -398,9 +438,11 @@ mod tests {
 
     #[test]
     fn columns_by_any_spelling() {
-        let columns = SectionColumns { names: ["NodeGuid", "Port_Num", "lid"].map(str::to_owned).to_vec() };
+        let names = ["NodeGuid", "Port_Num", "lid"].map(str::to_owned).to_vec();
+        let columns = SectionColumns { names, read: RefCell::default() };
         assert_eq!(columns.find(&["NodeGUID"]), Some(0));
         assert_eq!(columns.find(&["PortNumber", "PortNum"]), Some(1));
         assert_eq!(columns.find(&["LMC"]), None);
+        assert_eq!(columns.unread(), BTreeMap::from([(2, "lid".to_owned())]));
     }
 }

@@ -1,7 +1,8 @@
 //! Finds out whether switches use adaptive routing. Once a session, each switch of a vendor with this attribute is
 //! asked for its capabilities (GeneralInfo). A capable switch is asked whether adaptive routing is on
 //! (AdaptiveRoutingInfo), how many private tables it has (PrivateTableInfo) and what selects its lanes (ExtendedNodeInfo):
-//! four MADs a switch at most, and three in each later turn, because all three can change.
+//! four MADs a switch at most, and three in each later turn, because all three can change. The last two are asked of
+//! switches without adaptive routing too, where these have them: linear tables alone may not determine their paths.
 
 use rustc_hash::FxHashMap;
 
@@ -35,6 +36,10 @@ impl AdaptiveAnswer {
         matches!(self, Self::Stated(settings, _) if settings.has_choice())
     }
 
+    fn has_tables(&self) -> bool {
+        matches!(self, Self::Stated(settings, _) if settings.needs_tables())
+    }
+
     /// Whether the switch left a question without an answer.
     fn has_silence(&self) -> bool {
         match self {
@@ -49,6 +54,7 @@ impl AdaptiveAnswer {
         match self {
             Self::Unsupported => AdaptiveStatement::Absent,
             Self::Silent => AdaptiveStatement::NoAnswer,
+            Self::Stated(settings, _) if settings.absent && settings.is_plain() => AdaptiveStatement::Absent,
             Self::Stated(settings, _) => AdaptiveStatement::Stated(*settings),
         }
     }
@@ -139,14 +145,16 @@ pub fn ask_adaptive(
     }
     let mut phase = reader.open_phase::<AdaptiveQuestion>("adaptive");
     let retries = phase.exchange.retries().min(RETRIES);
-    // What a switch can do does not change.
-    let first = |at: usize| match known.get(&nodes[at].guid) {
-        Some(AdaptiveAnswer::Stated(_, info)) => AdaptiveQuestion::State(at, *info),
-        _ => AdaptiveQuestion::General(at),
-    };
-    let questions = asked.iter().map(move |at| question(nodes, first(*at), retries));
-    phase.exchange.feed(asked.len() as u64, questions);
     let mut answers = Vec::with_capacity(asked.len());
+    let mut first = Vec::with_capacity(asked.len());
+    for at in asked {
+        match first_step(*at, known.get(&nodes[*at].guid)) {
+            NextStep::Ask(next) => first.push(next),
+            NextStep::Answer(answer) => answers.push((nodes[*at].guid, answer)),
+        }
+    }
+    let count = first.len() as u64;
+    phase.exchange.feed(count, first.into_iter().map(move |next| question(nodes, next, retries)));
     while let Some((asked, reply)) = phase.next()? {
         let node = &nodes[asked.switch()];
         if matches!(reply, Reply::Silence) {
@@ -166,6 +174,23 @@ pub fn ask_adaptive(
     Ok(answers)
 }
 
+/// The first question to a switch. What a switch can do does not change.
+fn first_step(at: usize, known: Option<&AdaptiveAnswer>) -> NextStep {
+    match known {
+        Some(AdaptiveAnswer::Stated(settings, info)) if settings.absent => without_adaptive(at, *info, known),
+        Some(AdaptiveAnswer::Stated(_, info)) => NextStep::Ask(AdaptiveQuestion::State(at, *info)),
+        _ => NextStep::Ask(AdaptiveQuestion::General(at)),
+    }
+}
+
+/// The next step at a switch without adaptive routing.
+fn without_adaptive(at: usize, info: GeneralInfo, known: Option<&AdaptiveAnswer>) -> NextStep {
+    if !info.has(GeneralInfo::PRIVATE_TABLES) && !info.has(GeneralInfo::EXTENDED_NODE_INFO) {
+        return NextStep::Answer(AdaptiveAnswer::Unsupported);
+    }
+    ask_private_tables(at, info, AdaptiveSettings { absent: true, ..AdaptiveSettings::default() }, known)
+}
+
 /// The result of a reply, or the next question.
 fn next_step(asked: AdaptiveQuestion, reply: &Reply, known: Option<&AdaptiveAnswer>) -> NextStep {
     // A device that knows only other modifiers counts like one without the attribute.
@@ -175,23 +200,12 @@ fn next_step(asked: AdaptiveQuestion, reply: &Reply, known: Option<&AdaptiveAnsw
             let info = *Smp(mad.clone()).data::<GeneralInfo>();
             match info.has_adaptive_routing() {
                 true => NextStep::Ask(AdaptiveQuestion::State(at, info)),
-                false => NextStep::Answer(AdaptiveAnswer::Unsupported),
+                false => without_adaptive(at, info, known),
             }
         }
         (AdaptiveQuestion::State(at, info), Reply::Answer(mad)) => {
             let settings = Smp(mad.clone()).data::<AdaptiveRoutingInfo>().settings();
-            // A switch that did not answer this before is not asked again.
-            let silent = matches!(
-                known,
-                Some(AdaptiveAnswer::Stated(AdaptiveSettings { private_tables: None, .. }, _))
-            );
-            match info.has(GeneralInfo::PRIVATE_TABLES) {
-                true if silent => ask_lane_input(at, info, settings, known),
-                true => NextStep::Ask(AdaptiveQuestion::PrivateTables(at, info, settings)),
-                false => {
-                    ask_lane_input(at, info, AdaptiveSettings { private_tables: Some(0), ..settings }, known)
-                }
-            }
+            ask_private_tables(at, info, settings, known)
         }
         (AdaptiveQuestion::PrivateTables(at, info, settings), reply) => {
             let private_tables = match reply {
@@ -212,10 +226,27 @@ fn next_step(asked: AdaptiveQuestion, reply: &Reply, known: Option<&AdaptiveAnsw
         (AdaptiveQuestion::General(_), Reply::Refused(status)) if refuses(status) => {
             NextStep::Answer(AdaptiveAnswer::Unsupported)
         }
-        (AdaptiveQuestion::State(..), Reply::Refused(status)) if status.is_unsupported() => {
-            NextStep::Answer(AdaptiveAnswer::Unsupported)
+        (AdaptiveQuestion::State(at, info), Reply::Refused(status)) if status.is_unsupported() => {
+            without_adaptive(at, info, known)
         }
         (_, Reply::Refused(_) | Reply::Silence) => NextStep::Answer(AdaptiveAnswer::Silent),
+    }
+}
+
+/// Asks how many private tables are in force, where the switch has the attribute and did not leave it without an answer
+/// before.
+fn ask_private_tables(
+    at: usize,
+    info: GeneralInfo,
+    settings: AdaptiveSettings,
+    known: Option<&AdaptiveAnswer>,
+) -> NextStep {
+    let silent =
+        matches!(known, Some(AdaptiveAnswer::Stated(AdaptiveSettings { private_tables: None, .. }, _)));
+    match info.has(GeneralInfo::PRIVATE_TABLES) {
+        true if silent => ask_lane_input(at, info, settings, known),
+        true => NextStep::Ask(AdaptiveQuestion::PrivateTables(at, info, settings)),
+        false => ask_lane_input(at, info, AdaptiveSettings { private_tables: Some(0), ..settings }, known),
     }
 }
 
@@ -263,7 +294,8 @@ pub fn summarize_adaptive(nodes: &[DiscoveredNode], answers: &AdaptiveAnswers) -
         said.filter(|answer| wanted(answer)).count() as u64
     };
     match (count(AdaptiveAnswer::is_on), count(|answer| *answer == AdaptiveAnswer::Silent)) {
-        (0, 0) => None,
+        // Private tables decide where packets go, though nothing is adaptive.
+        (0, 0) => (count(AdaptiveAnswer::has_tables) > 0).then_some(AdaptiveRouting::Seen),
         (0, silent) => Some(AdaptiveRouting::Unknown(silent)),
         (on, _) => Some(AdaptiveRouting::On(on)),
     }
@@ -358,9 +390,59 @@ mod tests {
         assert_eq!(answer_to(AdaptiveQuestion::General(0), &Reply::Silence), Some(Silent));
         let general = |bit| answered(|smp| *smp.data_mut() = GeneralInfo::default().with(bit));
         for (bit, answer) in
-            [(0, Some(Unsupported)), (1, None), (2, None), (12, Some(Unsupported)), (34, Some(Unsupported))]
+            [(0, None), (1, None), (2, None), (13, None), (12, Some(Unsupported)), (34, Some(Unsupported))]
         {
             assert_eq!(answer_to(AdaptiveQuestion::General(0), &general(bit)), answer, "{bit}");
+        }
+    }
+
+    /// Linear tables do not determine the paths of such a switch, though it has no adaptive routing.
+    #[test]
+    fn private_tables_and_lanes_count_without_adaptive_routing() {
+        let able =
+            GeneralInfo::default().with(GeneralInfo::PRIVATE_TABLES).with(GeneralInfo::EXTENDED_NODE_INFO);
+        let general = answered(|smp| *smp.data_mut() = able);
+        let refused = Reply::Refused(MadStatus(0x000C));
+        let absent = AdaptiveSettings { absent: true, ..AdaptiveSettings::default() };
+        // One switch says that it does not have it, the other one that it does, and refuses.
+        let claimed = able.with(GeneralInfo::ADAPTIVE_ROUTING);
+        for (asked, reply, info) in [
+            (AdaptiveQuestion::General(0), &general, able),
+            (AdaptiveQuestion::State(0, claimed), &refused, claimed),
+        ] {
+            let next = next_step(asked, reply, None);
+            assert_eq!(next, NextStep::Ask(AdaptiveQuestion::PrivateTables(0, info, absent)));
+        }
+        let tables = |tables, mode| {
+            answered(|smp| *smp.data_mut() = PrivateTableInfo { tables, mode, ..Default::default() })
+        };
+        let lanes = |input| {
+            answered(|smp| *smp.data_mut() = ExtendedNodeInfo { lane_input: input, ..Default::default() })
+        };
+        for (private, lane, word, doubted) in [
+            (tables(2, 0), lanes(0), "absent", false),
+            (tables(2, 1), lanes(0), "absent", true),
+            (tables(2, 0), lanes(1), "absent", true),
+            (Reply::Silence, lanes(0), "absent", true),
+        ] {
+            let NextStep::Ask(next) =
+                next_step(AdaptiveQuestion::PrivateTables(0, able, absent), &private, None)
+            else {
+                panic!("{private:?} ends the questions")
+            };
+            let answer = answer_to(next, &lane).unwrap();
+            let switch = fabdeck_fabric::AdaptiveSwitch::new(answer.statement());
+            assert_eq!(
+                (switch.state_word(), switch.doubt().is_some()),
+                (word, doubted),
+                "{private:?} {lane:?}"
+            );
+            // The capabilities are not asked again, nor is the state of what the switch does not have.
+            let expected = match private {
+                Reply::Silence => AdaptiveQuestion::LaneInput(0, able, absent),
+                _ => AdaptiveQuestion::PrivateTables(0, able, absent),
+            };
+            assert_eq!(first_step(0, Some(&answer)), NextStep::Ask(expected));
         }
     }
 

@@ -24,6 +24,8 @@ pub struct NodeMemory {
     pub silent: bool,
     /// Whether its performance agent did not answer.
     pub mute: bool,
+    /// Whether it did not answer at all.
+    pub hung: bool,
     /// Whether no route leads to the node.
     pub cut_off: bool,
     /// The link-down counters of each port; below, their increase since the present cable is there.

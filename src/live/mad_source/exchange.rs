@@ -4,7 +4,7 @@
 use std::collections::VecDeque;
 use std::time::Duration;
 
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::exchange_policy::ExchangePolicy;
 use super::question::{Question, QuestionFeed, Reply};
@@ -65,6 +65,9 @@ pub struct Exchange<'p, P: MadPort + ?Sized, T> {
     fresh_count: usize,
     /// Number of unanswered tries in a row, by node.
     unheard: FxHashMap<u32, u32>,
+    /// Nodes that were silent before: a try to one of them ends when it leaves the window, so that no reading waits for a
+    /// device that hangs. An answer takes the node off.
+    doubted: FxHashSet<u32>,
     /// A query to a node that gets no more queries. It ends as unanswered before anything else is sent.
     unasked: Option<u64>,
     /// Number of tries without an answer or timeout: the most that the fabric may still hold.
@@ -112,6 +115,7 @@ impl<'p, P: MadPort + ?Sized, T> Exchange<'p, P, T> {
             fresh_by_node: FxHashMap::default(),
             fresh_count: 0,
             unheard: FxHashMap::default(),
+            doubted: FxHashSet::default(),
             unasked: None,
             outstanding: 0,
             stale: VecDeque::new(),
@@ -129,6 +133,11 @@ impl<'p, P: MadPort + ?Sized, T> Exchange<'p, P, T> {
 
     pub fn now(&self) -> Duration {
         self.port.now()
+    }
+
+    /// Waits for these nodes no longer than a try counts in the window, until one answers.
+    pub fn doubt(&mut self, targets: impl IntoIterator<Item = u32>) {
+        self.doubted.extend(targets);
     }
 
     /// Largest number of nodes of a discovery.
@@ -177,7 +186,7 @@ impl<'p, P: MadPort + ?Sized, T> Exchange<'p, P, T> {
             if self.pending.is_empty() && !self.pull_question() {
                 return Ok(ExchangeEvent::Settled);
             }
-            if self.has_due_question()
+            if (self.has_due_question() || self.has_due_doubt())
                 && let Some(done) = self.read_arrived()?
             {
                 return Ok(done.into());
@@ -328,6 +337,11 @@ impl<'p, P: MadPort + ?Sized, T> Exchange<'p, P, T> {
         false
     }
 
+    /// Whether a try to a node that was silent before may end now.
+    fn has_due_doubt(&self) -> bool {
+        !self.doubted.is_empty() && self.stale.front().is_some_and(|due| due.at <= self.port.now())
+    }
+
     /// Reads all MADs that have arrived. They came in time, though this process may not have run since.
     fn read_arrived(&mut self) -> Result<Option<(T, Reply)>, PortError> {
         for _ in 0..=self.outstanding {
@@ -347,8 +361,14 @@ impl<'p, P: MadPort + ?Sized, T> Exchange<'p, P, T> {
     fn handle_due(&mut self) -> Option<(T, Reply)> {
         let now = self.port.now();
         while let Some(due) = self.stale.pop_front_if(|due| due.at <= now) {
-            if self.is_current(due) {
+            if !self.is_current(due) {
+                continue;
+            }
+            let target = self.pending.get(&due.slot).map(|pending| pending.question.target);
+            if !target.is_some_and(|target| self.doubted.contains(&target)) {
                 self.set_stage(due.slot, Stage::Stale);
+            } else if let Some(done) = self.handle_timeout(due.slot) {
+                return Some(done);
             }
         }
         while let Some(due) = self.deadlines.pop_front_if(|due| due.at <= now) {
@@ -401,6 +421,7 @@ impl<'p, P: MadPort + ?Sized, T> Exchange<'p, P, T> {
         self.phase.answered += 1;
         if let Some(pending) = self.pending.get(&slot) {
             self.unheard.remove(&pending.question.target);
+            self.doubted.remove(&pending.question.target);
             // A busy device asks for a repetition.
             if mad.status().is_busy() && pending.transactions.len() <= pending.question.retries as usize {
                 self.give_up_try(transaction);

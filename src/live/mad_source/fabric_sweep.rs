@@ -7,8 +7,8 @@ use std::time::Duration;
 use super::adaptive::{AdaptiveAnswers, ask_adaptive, note_adaptive, summarize_adaptive, switches_to_ask};
 use super::adaptive_tables::{read_adaptive_tables, store_adaptive};
 use super::agent_flows::{AgentFlowMemory, read_agent_flows};
-use super::counter_sweep::{CounterAgents, CounterSweep, sweep_counters};
-use super::discovery_state::{DiscoveredNode, DiscoveryState, far_end};
+use super::counter_sweep::{AgentTrust, CounterAgents, CounterSweep, sweep_counters};
+use super::discovery_state::{DiscoveredNode, DiscoveryState, NodeMemory, far_end};
 use super::fabric_events::{diff_fabrics, same_node};
 use super::fdr10::KindsWithoutFdr10;
 use super::flaps::update_link_downs;
@@ -28,12 +28,18 @@ use fabdeck_fabric::observe::{FabricEvent, FlowLists, KnownManager, Observation,
 use fabdeck_fabric::{Fabric, Guid, Lid, NodeId, NodeKind, PortNum, PortState};
 use fabdeck_mad::access::SourceError;
 
+/// Of this number of sweeps one waits for nodes that were silent before as long as for others: a device that answers late
+/// is found again.
+const PATIENT_SWEEP: u64 = 8;
+
 /// What sweeps remember besides the nodes.
 #[derive(Clone, Debug, Default)]
 pub struct SweepMemory {
     /// The capabilities of performance agents, as far as sweeps have asked.
     pub agents: CounterAgents,
     pub turns: ReadRotation,
+    /// Number of sweeps so far.
+    pub sweeps: u64,
     /// Nodes that are new or answer again: their tables are read before their turn.
     pub fresh: BTreeSet<Guid>,
     /// The subnet manager of the last sweep.
@@ -67,10 +73,11 @@ pub fn run_sweep(
     let fresh = fresh_nodes(nodes, &memory.fresh);
     let choosing = switches_to_judge(look, nodes, &memory.adaptive);
     let turned = (&mut turns, &fresh, choosing.as_slice());
-    let mut states =
-        read_states(reader, &look.fabric, nodes, turned, (&memory.manager, &mut memory.without_port_states))?;
-    let left_out = |at: usize| nodes[at].memory.silent && !states.heard.contains(&at);
-    let counted = sweep_counters(reader, &look.fabric, nodes, &mut memory.agents, left_out)?;
+    let patient = (memory.sweeps + 1).is_multiple_of(PATIENT_SWEEP);
+    let known = (&memory.manager, &mut memory.without_port_states, patient);
+    let mut states = read_states(reader, &look.fabric, nodes, turned, known)?;
+    let trust = agent_trust(nodes, &states, patient);
+    let counted = sweep_counters(reader, &look.fabric, nodes, &mut memory.agents, trust)?;
     let due = without_silent(nodes, &states, &counted);
     read_due_tables(reader, &look.fabric, nodes, &due, &mut states.read)?;
     let turn = due_adaptive_switches(&due);
@@ -83,6 +90,7 @@ pub fn run_sweep(
     suspects.extend(&memory.named);
     let mut found = rediscover_moved(reader, (&look.fabric, nodes), (&suspects, &silent), &states)?;
     memory.turns = turns;
+    memory.sweeps += 1;
     memory.named.clear();
     memory.adaptive.extend(adaptive);
     memory.adaptive.tables.extend(adaptive_tables);
@@ -101,10 +109,7 @@ pub fn run_sweep(
         let (now, mut found) = found.into_fabric();
         news.extend(diff_fabrics(&look.fabric, &now));
         news.extend(silence_news((&look.fabric, nodes), (&now, &found)));
-        memory.fresh.extend(news.iter().filter_map(|news| match news {
-            FabricEvent::NodeAppeared { node } | FabricEvent::NodeAnswers { node } => Some(*node),
-            _ => None,
-        }));
+        memory.fresh.extend(news.iter().filter_map(newcomer));
         // A node that is new or returned may have other firmware, or was silent to everything.
         memory.without_port_states.retain(|guid| !memory.fresh.contains(guid));
         memory.adaptive.forget_silence(|guid| memory.fresh.contains(guid));
@@ -138,6 +143,28 @@ fn rediscover_moved(
         || !states.heard.is_empty()
         || silent.iter().any(|node| !nodes[*node].memory.silent);
     moved.then(|| rediscover(reader, (fabric, nodes), suspects, silent)).transpose()
+}
+
+/// How the agent of each node is asked for counters, after the states were read.
+fn agent_trust(
+    nodes: &[DiscoveredNode],
+    states: &SweepStates,
+    patient: bool,
+) -> impl Fn(usize) -> AgentTrust {
+    move |at| match nodes[at].memory {
+        NodeMemory { silent: true, .. } if !states.heard.contains(&at) => AgentTrust::LeftOut,
+        _ if states.silent.contains(&at) => AgentTrust::Doubted { patient: false },
+        NodeMemory { hung: true, .. } => AgentTrust::Doubted { patient },
+        _ => AgentTrust::Answers,
+    }
+}
+
+/// A node that is new or answers again.
+fn newcomer(news: &FabricEvent) -> Option<Guid> {
+    match news {
+        FabricEvent::NodeAppeared { node } | FabricEvent::NodeAnswers { node } => Some(*node),
+        _ => None,
+    }
 }
 
 /// The switches whose table of states says something else than the ports themselves. They are not asked for it again:
@@ -321,6 +348,7 @@ fn store_readings(
     }
     for (at, node) in nodes.iter_mut().enumerate() {
         node.memory.mute = counted.mute.contains(&at);
+        node.memory.hung = counted.hung.contains(&at);
     }
     update_tables(nodes, &mut look.tables, states.read, states.manager.lid)
 }

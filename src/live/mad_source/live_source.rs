@@ -31,7 +31,7 @@ use fabdeck_fabric::observe::{
     KnownManager, MissingAnswer, MulticastGroups, NotePlace, Notes, Observation, PlaneAnswer, PlaneReading,
     Planes, ReadingReport, Sweep, Ticks, route_text,
 };
-use fabdeck_fabric::{BLOCK_LIDS, Fabric, Guid, Lid, Tables};
+use fabdeck_fabric::{BLOCK_LIDS, Fabric, Guid, Lid, Partitions, Tables};
 use fabdeck_mad::access::{
     Clock, InformToken, LaneReadOutcome, LevelReadOptions, LevelReadOutcome, MadPort, NoObserver,
     ReadObserver, ReadOptions, ReadPort, Source, SourceError, WireReadOptions,
@@ -361,6 +361,7 @@ impl Source for LiveSource {
     fn read_levels(
         &mut self,
         look: &mut Observation,
+        partitions: Option<&Partitions>,
         wanted: LevelReadOptions,
         watch: &mut dyn ReadObserver,
     ) -> Result<LevelReadOutcome, SourceError> {
@@ -371,8 +372,9 @@ impl Source for LiveSource {
         let first = self.next_transactions();
         let mut reader = PortReader::new(&self.name, &mut self.port, self.policy, &self.keys, watch);
         reader.begin_transactions(first);
-        let partitions = look.partitions.members(&look.fabric).map(|(partitions, _)| partitions);
-        let read = read_levels(&mut reader, (&look.fabric, partitions.as_ref()), lid, wanted)?;
+        let stated = look.partitions.members(&look.fabric).map(|(partitions, _)| partitions);
+        let partitions = partitions.or(stated.as_ref());
+        let read = read_levels(&mut reader, (&look.fabric, partitions), lid, wanted)?;
         merge_phase_log(reader, look);
         self.record_writes(look);
         Ok(read)

@@ -36,6 +36,9 @@ pub struct SweepStates {
     pub manager: KnownManager,
 }
 
+/// The target of the question to the subnet manager, besides the nodes.
+const MANAGER_TARGET: u32 = u32::MAX;
+
 #[derive(Clone, Copy, Debug)]
 enum StateQuestion {
     Local(usize),
@@ -56,13 +59,16 @@ pub fn read_states(
     fabric: &Fabric,
     nodes: &[DiscoveredNode],
     (turns, fresh, choosing): (&mut ReadRotation, &BTreeSet<usize>, &[usize]),
-    (known, without_table): (&KnownManager, &mut BTreeSet<Guid>),
+    (known, without_table, patient): (&KnownManager, &mut BTreeSet<Guid>, bool),
 ) -> Result<SweepStates, SourceError> {
     let (now, period) = (reader.now(), reader.drift_period());
     let who = |at: usize| (nodes[at].kind, nodes[at].guid);
     let (due, fresh) =
         turns.take_due_with_fresh(&ReadList::new(fabric, nodes, choosing), (now, period), fresh, who);
     let mut phase = reader.open_phase::<StateQuestion>("states");
+    if !patient {
+        phase.exchange.doubt(silent_targets(nodes, known));
+    }
     let mut questions = node_questions(nodes);
     let in_doubt = turns.take_due_doubtful(&doubtful_ports(fabric, nodes), who);
     questions.extend(in_doubt.into_iter().map(|(at, port)| StateQuestion::Port(at, port)));
@@ -112,6 +118,13 @@ pub fn read_states(
     states.read.fresh = fresh;
     states.due = due;
     Ok(states)
+}
+
+/// The targets of questions to nodes that were silent the last time, and to a subnet manager that was.
+fn silent_targets(nodes: &[DiscoveredNode], known: &KnownManager) -> Vec<u32> {
+    let silent = nodes.iter().enumerate().filter(|(_, node)| node.memory.silent).map(|(at, _)| at as u32);
+    let manager = (known.lid.is_some() && known.manager.is_none()).then_some(MANAGER_TARGET);
+    silent.chain(manager).collect()
 }
 
 /// The local port, all switches, and adapters that were silent.
@@ -167,7 +180,7 @@ fn question(
         | StateQuestion::Port(at, _)
         | StateQuestion::PortStates(at, _)
         | StateQuestion::Block(at, _) => at as u32,
-        StateQuestion::Manager(..) => u32::MAX,
+        StateQuestion::Manager(..) => MANAGER_TARGET,
     };
     // A silent node is asked in every sweep, so without retries; and what a switch may drop, once.
     let known_silent = match asked {

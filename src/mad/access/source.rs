@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use fabdeck_fabric::observe::{NotePlace, Observation, PathLevels, Sweep};
-use fabdeck_fabric::{Fabric, Lid};
+use fabdeck_fabric::{Fabric, Lid, Partitions};
 
 use super::port::PortError;
 
@@ -205,10 +205,12 @@ pub trait Source {
         Ok(())
     }
 
-    /// Asks the subnet manager for the service levels of paths in the last snapshot.
+    /// Asks the subnet manager for the service levels of paths in the last snapshot, but not of pairs that partitions keep
+    /// apart: these partitions, otherwise those of the P_Key tables of the snapshot.
     fn read_levels(
         &mut self,
         _look: &mut Observation,
+        _partitions: Option<&Partitions>,
         _wanted: LevelReadOptions,
         _watch: &mut dyn ReadObserver,
     ) -> Result<LevelReadOutcome, SourceError> {

@@ -95,6 +95,7 @@ impl MarkedPaths {
 
     /// Puts a mark down with what it takes alone; the ports to look at.
     fn record_mark(&mut self, fabric: &Fabric, what: ElementId) -> Option<Vec<usize>> {
+        debug_assert!(self.paths.covers(what), "the index is of other marks");
         if !self.faults.mark(what) {
             return None;
         }
@@ -301,8 +302,8 @@ pub(super) fn components(graph: &SwitchGraph, marks: &MarkIndex) -> Vec<u32> {
 mod tests {
     use super::*;
     use crate::{NoProgress, Problem, Request, find_engine};
-    use fabdeck_fabric::NodeId;
     use fabdeck_fabric::generate::{FabricSpec, generate};
+    use fabdeck_fabric::{LinkId, NodeId};
 
     #[test]
     fn pairs_without_a_path_are_cut_off_with_the_switch_of_their_destination() {
@@ -324,5 +325,42 @@ mod tests {
         // Six hosts to two and back, and the two to each other.
         assert_eq!((losses.critical, losses.ended), (26, 26));
         assert_eq!(losses.critical_without_path, 2);
+    }
+
+    #[test]
+    fn an_index_of_marks_says_of_them_what_a_whole_one_says() {
+        let names = ["demo", "kary,k=4,n=2", "torus,dims=4x3", "irregular,family=racks,seed=3"];
+        for name in names {
+            let fabric = generate(&name.parse::<FabricSpec>().unwrap()).unwrap().fabric;
+            let none = Faults::default();
+            let problem = Problem::new(&fabric, &none);
+            let answer = (find_engine("updn").unwrap().route)(&problem, &Request::default(), &NoProgress);
+            let mut routes = answer.unwrap().routes;
+            // Some switches have no entry for some hosts.
+            for (at, terminal) in problem.graph.terminals().iter().enumerate().step_by(5) {
+                let from = (at * 3 % problem.graph.switch_count()) as u32;
+                terminal.lid.into_iter().for_each(|lid| routes.set(from, lid, None));
+            }
+            let routes = Arc::new(routes);
+            let whole = PathIndex::new(&problem, routes.clone(), &NoProgress).unwrap();
+            let (links, whole) = (fabric.links().count(), Arc::new(whole));
+            for step in 1..links {
+                let mut marks = Faults::default();
+                let link = |at: usize| ElementId::Link(LinkId((at % links) as u32));
+                (0..=step % 3).for_each(|more| _ = marks.mark(link(step * (1 + more * 5))));
+                if step % 4 == 0 {
+                    marks.mark(ElementId::Node(NodeId((step % problem.graph.switch_count()) as u32)));
+                }
+                let own = PathIndex::of_marks(&problem, routes.clone(), None, &marks, &NoProgress).unwrap();
+                assert!(own.memory_bytes() <= whole.memory_bytes());
+                let [whole, own] = [whole.clone(), Arc::new(own)].map(|paths| {
+                    let mut marked = MarkedPaths::new(paths.clone());
+                    marked.set_marks(&fabric, &marks);
+                    let ends = marked.hit_ports(&fabric, None);
+                    (marked.path_losses(), ends, paths.expected(2), paths.without_path())
+                });
+                assert_eq!(whole, own, "{name}: {step}");
+            }
+        }
     }
 }

@@ -13,7 +13,7 @@ use super::source_counts::{CountRow, SourceCounts, SourceRow};
 use crate::terminal_pairs::{ClassTerminals, TerminalPairs};
 use crate::trees::{Distances, PortMap, RouteTree, TreeReader, switch_batches};
 use crate::{Destination, EngineRefusal, Problem, RouteProgress};
-use fabdeck_fabric::{ElementId, Lid, LinkId, Partitions, PortId, Routes, SwitchGraph};
+use fabdeck_fabric::{ElementId, Faults, Lid, LinkId, Partitions, PortId, Routes, SwitchGraph};
 
 /// A LID of a terminal, and the switch that it is behind.
 #[derive(Clone, Copy, Debug)]
@@ -42,6 +42,8 @@ pub struct PathIndex {
     load: Vec<u64>,
     /// Paths by hops.
     histogram: Vec<u64>,
+    /// The only marks that may be set; `None` for any.
+    marks: Option<Faults>,
 }
 
 /// By the number of a cable: its channel that comes first.
@@ -133,14 +135,45 @@ impl PathIndex {
         partitions: Option<&Partitions>,
         pulse: &dyn RouteProgress,
     ) -> Result<Self, EngineRefusal> {
+        Self::build(problem, routes, partitions, None, pulse)
+    }
+
+    /// The same for one set of marks, in a fraction of the memory: who sends over each switch is kept of the paths alone
+    /// that these marks may take. Other marks must not be set over it.
+    pub fn of_marks(
+        problem: &Problem<'_>,
+        routes: Arc<Routes>,
+        partitions: Option<&Partitions>,
+        marks: &Faults,
+        pulse: &dyn RouteProgress,
+    ) -> Result<Self, EngineRefusal> {
+        Self::build(problem, routes, partitions, Some(marks), pulse)
+    }
+
+    fn build(
+        problem: &Problem<'_>,
+        routes: Arc<Routes>,
+        partitions: Option<&Partitions>,
+        marks: Option<&Faults>,
+        pulse: &dyn RouteProgress,
+    ) -> Result<Self, EngineRefusal> {
         let graph = problem.graph.clone();
         let ways = PortMap::new(&graph);
         let terminals: Vec<u16> =
             graph.senders().into_iter().map(|count| u16::try_from(count).unwrap_or(u16::MAX)).collect();
         let scope = TerminalPairs::new(&graph, partitions);
         let ends = tree_ends(problem, &scope);
-        let index =
-            IndexBuilder { problem, routes: &routes, ways: &ways, terminals: &terminals, scope: &scope };
+        let struck = marks.map(|marks| FailedParts::new(problem.fabric, &graph, marks));
+        // A sender counts in one partition and not in another, and a mark on an adapter touches every path.
+        let kept = struck.as_ref().filter(|struck| struck.terminals.is_empty() && !scope.is_partitioned());
+        let index = IndexBuilder {
+            problem,
+            routes: &routes,
+            ways: &ways,
+            terminals: &terminals,
+            scope: &scope,
+            kept,
+        };
         let mut left = ends.as_slice();
         let mut work = Vec::new();
         for roots in switch_batches(problem) {
@@ -156,7 +189,13 @@ impl PathIndex {
         let IndexTally { load, histogram, rows } = tally;
         let sources = SourceCounts::new(terminals, rows);
         let channel_of = channel_of(&graph);
-        Ok(Self { graph, routes, ways, scope, ends, sources, channel_of, load, histogram })
+        let marks = marks.filter(|_| kept.is_some()).cloned();
+        Ok(Self { graph, routes, ways, scope, ends, sources, channel_of, load, histogram, marks })
+    }
+
+    /// Whether a mark may be set over this index.
+    pub(super) fn covers(&self, what: ElementId) -> bool {
+        self.marks.as_ref().is_none_or(|marks| marks.iter().any(|mark| mark == what))
     }
 
     /// The number of ordered pairs of terminals that count, with a path or without.
@@ -456,6 +495,8 @@ struct IndexBuilder<'a> {
     ways: &'a PortMap,
     terminals: &'a [u16],
     scope: &'a TerminalPairs,
+    /// The marks whose paths are kept alone.
+    kept: Option<&'a FailedParts>,
 }
 
 struct IndexTally {
@@ -484,21 +525,37 @@ impl IndexBuilder<'_> {
         let graph = &self.problem.graph;
         let mut tally = IndexTally::new(graph.channels().len());
         let near = Distances::measure(graph, roots);
-        let mut reader = TreeReader::new(self.problem, self.ways);
+        let mut reader = TreeReader::new(self.problem, self.ways, self.routes);
         let mut senders = vec![0; graph.switch_count()];
         for own in ends.chunk_by(|a, b| a.root == b.root) {
             let wanted: Vec<Destination> = own.iter().map(|end| end.destination).collect();
             let root = own[0].root;
             let mut classes = own.iter().map(|end| end.class);
-            reader.read(self.routes, (root, near.row(root)), &wanted, &|_, _| false, &mut |_, tree| {
+            reader.read((root, near.row(root)), &wanted, &|_, _| false, &mut |_, tree| {
                 senders.fill(0);
                 // Every destination has a tree of its own.
                 let sending = self.scope.senders_to(classes.next().unwrap_or_default());
                 self.add_tree(tree, sending, &mut senders, &mut tally);
-                tally.rows.push(SourceRow::new(&senders, self.terminals));
+                tally.rows.push(match self.is_kept(tree, &senders) {
+                    true => SourceRow::new(&senders, self.terminals),
+                    false => SourceRow::as_terminals(),
+                });
             });
         }
         tally
+    }
+
+    /// Whether the counts of a tree are needed: it crosses the marks, or has no path from some switch.
+    fn is_kept(&self, tree: &RouteTree<'_>, row: &[u16]) -> bool {
+        let Some(kept) = self.kept else { return true };
+        let graph = &self.problem.graph;
+        let takes = |id: &u32| {
+            let from = graph.channels()[*id as usize].from;
+            row[from as usize] > 0 && from != tree.root && tree.channel(graph, from) == *id as usize
+        };
+        !tree.whole
+            || kept.switches.iter().any(|switch| row[*switch as usize] > 0)
+            || kept.channels.iter().any(takes)
     }
 
     /// Adds a tree, and sets how many terminals send over each of its switches.

@@ -9,6 +9,7 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 use rayon::prelude::*;
 
 use super::flow_paths::{FlowEnd, FlowPaths, SharedChannels};
+use crate::{EngineRefusal, NoProgress, RouteProgress};
 
 /// Patterns that are drawn first; their number is doubled until the average is settled.
 const FIRST_DRAWS: u64 = 1000;
@@ -72,20 +73,24 @@ pub struct ShiftLoad {
 impl PermutationLoads {
     /// The worst permutation alone, which needs no patterns.
     pub fn worst_permutation(flows: &FlowPaths<'_>) -> WorstPermutation {
-        worst_permutation(flows)
+        worst_permutation(flows, &NoProgress)
     }
 
-    /// Computes the loads. The patterns are drawn from a fixed seed, so equal tables have equal loads.
-    pub fn measure(flows: &FlowPaths<'_>) -> Self {
-        let draw = |kind| average_bandwidth(flows, kind);
-        Self {
+    /// Computes the loads, unless that is cancelled. The patterns are drawn from a fixed seed, so equal tables have equal
+    /// loads.
+    pub fn measure(flows: &FlowPaths<'_>, pulse: &dyn RouteProgress) -> Result<Self, EngineRefusal> {
+        let draw = |kind| average_bandwidth(flows, kind, pulse);
+        let worst = worst_permutation(flows, pulse);
+        let loads = Self {
             hosts: flows.hosts.len(),
-            worst: worst_permutation(flows),
-            bisect: draw(PatternKind::Bisect),
-            permutation: draw(PatternKind::Permutation),
-            dissemination: draw(PatternKind::Dissemination),
+            worst,
+            bisect: draw(PatternKind::Bisect)?,
+            permutation: draw(PatternKind::Permutation)?,
+            dissemination: draw(PatternKind::Dissemination)?,
             shift: shift_load(flows),
-        }
+        };
+        pulse.check_cancelled()?;
+        Ok(loads)
     }
 }
 
@@ -97,13 +102,17 @@ enum PatternKind {
 }
 
 /// Draws patterns until the average is stable. Only a histogram of the busiest channel's flows is stored.
-fn average_bandwidth(flows: &FlowPaths<'_>, kind: PatternKind) -> AverageBandwidth {
+fn average_bandwidth(
+    flows: &FlowPaths<'_>,
+    kind: PatternKind,
+    pulse: &dyn RouteProgress,
+) -> Result<AverageBandwidth, EngineRefusal> {
     let hosts = flows.hosts.len();
     let most = (MAX_FLOWS / hosts.max(1) as u64).clamp(FIRST_DRAWS, MAX_PATTERNS);
     let mut drawn = BTreeMap::new();
     let (mut patterns, mut wanted) = (0, FIRST_DRAWS);
     loop {
-        let fresh = (patterns..wanted).into_par_iter().fold(
+        let fresh = (patterns..wanted).into_par_iter().filter(|_| !pulse.is_cancelled()).fold(
             || (SharedChannels::new(flows), BTreeMap::new()),
             |(mut pattern, mut seen): (SharedChannels, BTreeMap<u32, u64>), number| {
                 *seen.entry(pattern_load(flows, kind, number, &mut pattern)).or_default() += 1;
@@ -113,10 +122,11 @@ fn average_bandwidth(flows: &FlowPaths<'_>, kind: PatternKind) -> AverageBandwid
         for (flows, count) in fresh.map(|(_, seen)| seen).collect::<Vec<_>>().into_iter().flatten() {
             *drawn.entry(flows).or_insert(0u64) += count;
         }
+        pulse.check_cancelled()?;
         patterns = wanted;
         let (bandwidth, settled) = estimate_mean(&drawn, patterns);
         if settled || patterns >= most {
-            return AverageBandwidth { bandwidth, patterns, settled };
+            return Ok(AverageBandwidth { bandwidth, patterns, settled });
         }
         wanted = (patterns * 2).min(most);
     }
@@ -187,7 +197,7 @@ struct ChannelUsers {
 
 /// A permutation has at most min(sources, destinations) flows over a channel, and reaches it where every source sends to
 /// every destination over it.
-fn worst_permutation(flows: &FlowPaths<'_>) -> WorstPermutation {
+fn worst_permutation(flows: &FlowPaths<'_>, pulse: &dyn RouteProgress) -> WorstPermutation {
     let senders = FlowPaths::group_sources(flows.hosts.iter().map(|host| host.source));
     let (channels, words) = (flows.channel_count(), senders.len().div_ceil(64));
     let sources: Vec<AtomicU64> = (0..channels * words).map(|_| AtomicU64::new(0)).collect();
@@ -197,7 +207,8 @@ fn worst_permutation(flows: &FlowPaths<'_>) -> WorstPermutation {
         last: vec![usize::MAX; channels],
         path: Vec::new(),
     };
-    let crossed = flows.hosts.par_iter().enumerate().with_min_len(512).fold(empty, |mut seen, (at, to)| {
+    let hosts = flows.hosts.par_iter().enumerate().with_min_len(512).filter(|_| !pulse.is_cancelled());
+    let crossed = hosts.fold(empty, |mut seen, (at, to)| {
         for (sender, (source, count)) in senders.iter().enumerate() {
             if flows.path(*source, to, &mut seen.path) != FlowEnd::There {
                 continue;
@@ -243,7 +254,7 @@ fn worst_permutation(flows: &FlowPaths<'_>) -> WorstPermutation {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{NoProgress, Problem, Request, find_engine};
+    use crate::{Problem, Request, find_engine};
     use fabdeck_fabric::Faults;
     use fabdeck_fabric::generate::{FabricSpec, generate};
 
@@ -253,7 +264,7 @@ mod tests {
         let problem = Problem::new(&fabric, &faults);
         let routes =
             (find_engine(by).unwrap().route)(&problem, &Request::default(), &NoProgress).unwrap().routes;
-        PermutationLoads::measure(&FlowPaths::new(&problem, &routes))
+        PermutationLoads::measure(&FlowPaths::new(&problem, &routes), &NoProgress).unwrap()
     }
 
     #[test]

@@ -43,6 +43,11 @@ impl SourceRow {
         Self::Bytes(bytes.collect(), all().filter(|(_, count)| *count >= u16::from(LARGE)).collect())
     }
 
+    /// A row without counts of its own: over each switch send the terminals behind it.
+    pub(super) fn as_terminals() -> Self {
+        Self::Listed(Box::default())
+    }
+
     fn memory_bytes(&self) -> usize {
         match self {
             Self::Listed(counts) => size_of_val(&**counts),

@@ -221,7 +221,7 @@ impl Certifier<'_> {
             return tally;
         }
         let near = Distances::measure(graph, roots.clone());
-        let mut reader = TreeReader::new(self.problem, self.table);
+        let mut reader = TreeReader::new(self.problem, self.table, self.routes);
         let mut losses = LostPairCounter::new(self.ends);
         let mut through = vec![0u32; graph.switch_count()];
         let mut lanes = vec![0u16; graph.switch_count()];
@@ -253,7 +253,7 @@ impl Certifier<'_> {
                 }
                 self.add_dependencies(&run[0], tree, &mut lanes, &mut tally);
             };
-            reader.read(self.routes, (root, row), &wanted, alike, see);
+            reader.read((root, row), &wanted, alike, see);
             losses.finish_port(row);
         }
         tally.lost = losses.lost;

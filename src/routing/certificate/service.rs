@@ -283,7 +283,7 @@ impl ServicePass<'_> {
         let graph = &self.problem.graph;
         let mut found = PassResult::default();
         let near = Distances::measure(graph, roots.clone());
-        let mut reader = TreeReader::new(self.problem, self.table);
+        let mut reader = TreeReader::new(self.problem, self.table, self.routes);
         let mut flows = vec![LevelFlow::default(); graph.switch_count() * self.used.len()];
         for root in roots {
             if pulse.is_cancelled() {
@@ -292,7 +292,7 @@ impl ServicePass<'_> {
             let mut wanted = self.problem.destinations_behind(root).to_vec();
             wanted.retain(|end| self.switches || !end.is_switch());
             let never = |_: &Destination, _: &Destination| false;
-            reader.read(self.routes, (root, near.row(root)), &wanted, &never, &mut |run, tree| {
+            reader.read((root, near.row(root)), &wanted, &never, &mut |run, tree| {
                 run.iter().for_each(|end| self.walk_tree(end, tree, &mut flows, &mut found));
             });
         }

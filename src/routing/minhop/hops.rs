@@ -4,6 +4,7 @@ use std::collections::VecDeque;
 
 use rayon::prelude::*;
 
+use crate::trees::{Distances, batches_of};
 use fabdeck_fabric::SwitchGraph;
 
 /// Hops between two switches: fewer than there are LIDs for switches, however long a line they stand in.
@@ -14,11 +15,16 @@ pub(in super::super) const UNREACHABLE: HopCount = HopCount::MAX;
 
 /// Row `to`, column `from`; a cable works in both directions, so it is the same the other way round.
 pub(in super::super) fn hop_matrix(graph: &SwitchGraph) -> Vec<Vec<HopCount>> {
-    let rows = (0..graph.switch_count() as u32).into_par_iter();
-    rows.map(|to| hops_to(graph, to)).collect()
+    let batches = batches_of(graph.switch_count()).into_par_iter();
+    let rows = batches.flat_map_iter(|targets| {
+        let near = Distances::measure(graph, targets.clone());
+        let count = |hops: &u32| HopCount::try_from(*hops).unwrap_or(UNREACHABLE);
+        targets.map(move |to| near.row(to).iter().map(count).collect())
+    });
+    rows.collect()
 }
 
-fn hops_to(graph: &SwitchGraph, to: u32) -> Vec<HopCount> {
+pub(in super::super) fn hops_to(graph: &SwitchGraph, to: u32) -> Vec<HopCount> {
     let mut hops = vec![UNREACHABLE; graph.switch_count()];
     if !graph.is_alive(to) {
         return hops;

@@ -3,5 +3,7 @@
 mod hops;
 mod rows;
 
+#[cfg(test)]
+pub(super) use hops::hops_to;
 pub(super) use hops::{HopCount, hop_matrix};
 pub use rows::{route, route_incrementally};

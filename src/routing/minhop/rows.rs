@@ -285,6 +285,11 @@ impl RowWriter<'_> {
         // and then all that stand at the next one.
         self.loads.clear();
         self.loads.extend(self.ways.iter().map(|at| self.lids_on[*at]));
+        if let [first, others @ ..] = &self.loads[..]
+            && others.iter().all(|load| load == first)
+        {
+            return self.share_out_evenly(*first, lids, row);
+        }
         let mut lids = lids.iter();
         while lids.len() > 0
             && let Some(least) = self.loads.iter().copied().min()
@@ -297,6 +302,20 @@ impl RowWriter<'_> {
         }
         for (at, load) in self.ways.iter().zip(&self.loads) {
             self.lids_on[*at] = *load;
+        }
+    }
+
+    /// The same over ways that have equal loads: each takes one in turn, again and again.
+    fn share_out_evenly(&mut self, load: u32, lids: &[u32], row: &mut [u8]) {
+        let count = self.ways.len();
+        for turn in lids.chunks(count) {
+            for (at, lid) in self.ways.iter().zip(turn) {
+                row[*lid as usize] = self.ports[*at];
+            }
+        }
+        let (each, more) = (lids.len() / count, lids.len() % count);
+        for (place, at) in self.ways.iter().enumerate() {
+            self.lids_on[*at] = load + each as u32 + u32::from(place < more);
         }
     }
 }

@@ -33,6 +33,7 @@ fn choices_are_certified_where_their_tables_are_known_and_plans_are_not() {
         ("ar=all", 4, 0, Some(true), free_words),
         ("ar=leaf0", 1, 0, Some(true), free_words),
         ("ar-plft=all", 4, 0, Some(true), free_words),
+        ("ar-plft-only=all", 0, 0, Some(true), free_words),
         ("ar-odd=leaf0", 1, 0, None, odd_words),
         ("ar-silent=all", 0, 4, None, unknown_words),
     ] {
@@ -59,7 +60,6 @@ fn choices_are_certified_where_their_tables_are_known_and_plans_are_not() {
         let strict = fabdeck(&["--source", &source, "check", "--strict"]).0;
         let finding = "\nfinding       FN-707: deadlock is not certified, because ";
         assert_eq!(strict.contains(finding), free.is_none(), "{strict}");
-
         let whatif =
             answer(&["--source", &source, "whatif", "--fail", "link:leaf0/3", "--engine", "updn"], 0);
         assert_eq!(
@@ -275,4 +275,62 @@ fn switches_have_a_column_of_adaptive_routing() {
 fn only_switches_of_the_fabric_are_named() {
     let (_, err, code) = fabdeck(&["--source", "sim:kary,k=2,n=2,ar-silent=node0", "show", "fabric"]);
     assert!(code == 64 && err.contains("FD-5031: ar-silent=node0"), "{code}: {err}");
+}
+
+/// A path by static ports is one of several where switches route adaptively, and `trace` says so.
+#[test]
+fn a_trace_names_the_other_ports_of_adaptive_switches() {
+    let row = |answer: &Value, at: usize| answer["rows"][at]["choices"].clone();
+    let folder = format!("{}/tests/fixtures/ibdiagnet", env!("FABDECK_ROOT"));
+    let trace = answer(&["--source", &folder, "trace", "n1 mlx5_0", "n2 mlx5_0"], 0);
+    assert_eq!((&trace["by_static_ports"], row(&trace, 0)), (&true.into(), Value::Null), "{trace}");
+    assert_eq!(row(&trace, 1), "3", "the group of the leaf has two ports to spines: {trace}");
+    let (text, ..) = fabdeck(&["--source", &folder, "trace", "n1 mlx5_0", "n2 mlx5_0"]);
+    assert!(text.contains(" CHOICES ") && text.contains("adaptive: the path by static ports; "), "{text}");
+    // A live trace asks whether switches route adaptively, and reads one block of each table: which ports they choose
+    // among is not known.
+    let source = |keys: &str| format!("sim:kary,k=2,n=2{keys}");
+    let path = ["trace", "node0", "node3"];
+    for (keys, first) in
+        [(",ar=all", "not known"), (",ar-silent=all", "not known"), (",ar-plft-only=all", "not known")]
+    {
+        let (text, ..) = fabdeck(&[&["--source", &source(keys)][..], &path].concat());
+        let words =
+            "adaptive: the path by static ports; by which ports packets may leave is not known at 3 switches";
+        assert!(text.contains(first) && text.contains(words), "{keys}: {text}");
+    }
+    for keys in ["", ",ar-off=all"] {
+        let trace = answer(&[&["--source", &source(keys)][..], &path].concat(), 0);
+        assert_eq!(
+            (&trace["by_static_ports"], row(&trace, 1)),
+            (&false.into(), Value::Null),
+            "{keys}: {trace}"
+        );
+        let (text, ..) = fabdeck(&[&["--source", &source(keys)][..], &path].concat());
+        assert!(!text.contains("CHOICES") && !text.contains("adaptive"), "{keys}: {text}");
+    }
+}
+
+/// What tables say of paths, roles and lost pairs is about static ports alone.
+#[test]
+fn figures_by_static_ports_say_so_in_their_own_lines() {
+    for (keys, words) in [
+        (",ar=all", Some("adaptive routing is on or has tables, so tables do not determine the paths")),
+        (",ar-silent=all", Some("4 switches did not report whether adaptive routing is on")),
+        (",ar-off=all", None),
+    ] {
+        let source = format!("sim:kary,k=2,n=2{keys}");
+        for args in [&["hotspots", "--interval", "1s"][..], &["health", "--interval", "1s"], &["jobs"]] {
+            let (text, ..) = fabdeck(&[&["--source", &source][..], args].concat());
+            let line = text.lines().find(|line| line.starts_with("adaptive "));
+            let is_right = match words {
+                Some(words) => line.is_some_and(|line| line.contains(words)),
+                None => line.is_none(),
+            };
+            assert!(is_right, "{keys} {args:?}: {text}");
+        }
+        let (_, said, _) = fabdeck(&["--source", &source, "disable", "leaf0[3]", "-o", "it.plan"]);
+        assert!(said.contains("pairs have no path"), "{said}");
+        assert_eq!(said.contains("pairs have no path by static ports, "), words.is_some(), "{keys}: {said}");
+    }
 }

@@ -247,7 +247,8 @@ fn without_a_file_the_certificate_says_what_is_missing() {
 fn what_is_not_read_is_named() {
     let said = talk(&run_on(&fixtures(), &["-v", "show", "fabric"]));
     for part in [
-        "FN-439: tables that are not read, with their rows: N2N_KEY_INFO (1), HBF_PORT_COUNTERS (1)",
+        "FN-439: tables that only `show ibdiagnet` has, with their rows: HBF_PORT_COUNTERS (1); tables of keys, never read: \
+         N2N_KEY_INFO (1)",
         "FN-442: ibdiagnet itself reports 2 NODE_WRONG_FW_VERSION, 1 BER_VALUE_ABOVE_THRESHOLD",
         "FN-443: the subnet manager set port 2 of 0x00000000000000a3 aside: raw bit errors",
         "FN-432: adaptive routing is enabled on 2 of 4 switches",
@@ -388,4 +389,32 @@ fn no_key_of_a_folder_is_shown_or_recorded() {
         let said = String::from_utf8_lossy(&output.stdout).into_owned() + &talk(&output);
         assert!(!said.contains(SECRETS[0]), "{to}: {said}");
     }
+}
+
+/// Tables and columns that nothing else reads are visible by their names, and nothing in them that may be a key.
+#[test]
+fn tables_and_columns_that_nothing_reads_are_shown_by_name() {
+    let all = rows(&fixtures(), &["show", "ibdiagnet", "--fields", "table,node,port,label,stated"]);
+    let of = |table: &str| -> Vec<&Value> { all.iter().filter(|row| row["table"] == table).collect() };
+    let hashed = of("HBF_PORT_COUNTERS");
+    assert_eq!((hashed.len(), &hashed[0]["node"], &hashed[0]["port"]), (1, &"leaf1".into(), &1.into()));
+    assert_eq!((&hashed[0]["label"]), &Value::from("1/1/1"));
+    let counters = "rx_pkt_forwarding_static 10, rx_pkt_forwarding_hbf 0, rx_pkt_forwarding_ar 20";
+    assert_eq!(hashed[0]["stated"], counters);
+    // What ibdiagnet itself found, without its free text.
+    let found = of("WARNINGS_FW_CHECK");
+    assert_eq!((found.len(), &found[1]["node"]), (2, &"leaf2".into()), "{found:?}");
+    assert_eq!(found[0]["stated"], "Scope NODE, EventName NODE_WRONG_FW_VERSION");
+    let worst = of("ERRORS_SYMBOL_BER_CHECK");
+    assert_eq!((worst.len(), &worst[0]["port"]), (1, &2.into()));
+    assert_eq!(worst[0]["stated"], "Scope PORT, EventName BER_VALUE_ABOVE_THRESHOLD");
+    let text = serde_json::to_string(&all).unwrap();
+    assert!(!text.contains("5ec4e7") && !text.contains("latest") && of("N2N_KEY_INFO").is_empty(), "{text}");
+    // Columns of tables that other views have, also those of a newer version.
+    let unread =
+        |source: &Path| rows(source, &["show", "ibdiagnet", "--filter", "table=TEMPERATURE_SENSORS"]);
+    assert_eq!(unread(&fixtures())[0]["stated"], "not read: LowThreshold");
+    let newer = folder(&[], &[("db_csv", "MaxTemperature,LowThreshold", "NewColumn,LowThreshold")]);
+    assert_eq!(unread(newer.path())[0]["stated"], "not read: NewColumn, LowThreshold");
+    assert!(of("SHARP_AN_INFO").is_empty() && of("RUN_INFO").is_empty(), "{all:?}");
 }

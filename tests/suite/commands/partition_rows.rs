@@ -219,3 +219,55 @@ fn groups_have_names_and_members_by_name() {
     run(&["--source", plain, "record", "-o", &bare, "--for", "2s"]);
     assert!(rows(&bare).is_empty(), "without --partitions the manager is not asked");
 }
+
+/// What `check` counts, `health`, `report` and the problems of cables count too.
+#[test]
+fn health_and_reports_leave_out_pairs_that_partitions_keep_apart() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = partition_file(&folder);
+    let fabric = "sim:kary,k=2,n=2,speed=xdr,planes=2,plane-down=leaf0/3";
+    let apart = format!("{fabric},partitions={file}");
+    let (check, _) = json(&["--source", &apart, "check"]);
+    let expected = check["kept_apart"].as_u64().unwrap();
+    let health = |source: &str| json(&["--source", source, "health", "--interval", "1s"]).0;
+    let (split, whole) = (health(&apart), health(fabric));
+    assert!(expected > 0, "{check}");
+    assert_eq!(
+        (&split["checked"]["kept_apart"], &whole["checked"]["kept_apart"]),
+        (&expected.into(), &Value::Null)
+    );
+    let paths = |health: &Value| health["problems"][0]["paths"].as_u64().unwrap();
+    assert!(paths(&split) < paths(&whole), "{split} {whole}");
+    let (text, ..) = run(&["--source", &apart, "health", "--interval", "1s"]);
+    assert!(text.contains(&format!("\nkept apart  {expected} pairs by partitions")), "{text}");
+    let page = folder.path().join("report.html").display().to_string();
+    run(&["--source", &apart, "report", "--interval", "1s", "-o", &page]);
+    let page = std::fs::read_to_string(&page).unwrap();
+    assert!(page.contains(&format!("partitions keep {expected} pairs apart")), "{}", page.len());
+}
+
+/// The step that verifies tables counts the pairs that `check` counts.
+#[test]
+fn a_runbook_verifies_the_pairs_that_share_a_partition() {
+    let folder = tempfile::tempdir().unwrap();
+    let source = format!("sim:kary,k=2,n=2,partitions={}", partition_file(&folder));
+    let book = folder.path().join("book.toml").display().to_string();
+    std::fs::write(&book, "name = \"v\"\nsummary = \"s\"\n[[step]]\nverify = true\n").unwrap();
+    let (check, _) = json(&["--source", &source, "check"]);
+    let pairs = check["pairs"].as_u64().unwrap();
+    let (text, code, said) = run(&["--source", &source, "run", &book]);
+    assert!(pairs < 12 && code == 0, "{check} {said}");
+    assert!(text.contains(&format!("0 of {pairs} pairs lost")), "{text} {said}");
+}
+
+/// A manager gives no path record for pairs without a common partition, so none is asked for, and nothing is missing.
+#[test]
+fn pairs_that_a_file_keeps_apart_are_not_asked_for() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = partition_file(&folder);
+    let source = format!("sim:kary,k=2,n=2,partitions={file}");
+    let (check, _) = json(&["--source", &source, "check", "--partitions", &file]);
+    let notes = check["notes"].to_string();
+    assert!(check["partial"] == false && !notes.contains("FN-531"), "{notes}");
+    assert!(check["kept_apart"].as_u64().unwrap() > 0, "{check}");
+}

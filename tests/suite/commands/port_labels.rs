@@ -205,3 +205,29 @@ fn a_guess_is_marked_and_a_command_that_takes_it_says_so() {
     let said = String::from_utf8(run(&["whatif", "--fail", "MF0;q1:MQM9700/U1[3]"]).stderr).unwrap();
     assert!(!said.contains("guess"), "{said}");
 }
+
+/// A label stands beside each port number of a table, where one is known.
+#[test]
+fn every_table_with_ports_has_their_labels() {
+    let home = super::binary::home();
+    let shown = |source: &str, args: &[&str]| {
+        let output = super::binary::fabdeck(&home).args(["--source", source]).args(args).output().unwrap();
+        String::from_utf8(output.stdout).unwrap()
+    };
+    let columns: &[(&[&str], &[&str])] = &[
+        (&["show", "hosts"], &["SWITCH LABEL"]),
+        (&["show", "lanes"], &["LABEL"]),
+        (&["show", "tables", "leaf0"], &["LABEL", "NEXT LABEL"]),
+        (&["show", "users", "leaf0[4]"], &["OVER LABEL"]),
+        (&["show", "partitions"], &["LABEL"]),
+        (&["show", "groups"], &["LABEL"]),
+        (&["jobs", "channels"], &["FROM LABEL", "TO LABEL"]),
+    ];
+    for (args, titles) in columns {
+        let [with, without] =
+            ["sim:kary,k=3,n=2,labels=all", "sim:kary,k=3,n=2"].map(|source| shown(source, args));
+        let head = with.lines().next().unwrap_or_default();
+        assert!(titles.iter().all(|title| head.contains(title)) && with.contains("1/1/"), "{args:?}: {with}");
+        assert!(!without.contains("LABEL") && !without.is_empty(), "{args:?}: {without}");
+    }
+}

@@ -144,6 +144,29 @@ fn the_card_of_a_problem_has_the_history_of_its_cable() {
     assert!(line.contains(json["problems"][0]["history"].as_str().unwrap()), "{json}");
 }
 
+/// `show links` has a column of the ledger where a watch stored something, and none where nothing is stored.
+#[test]
+fn links_have_how_often_they_went_down() {
+    let site = Site::new(STORY);
+    let links = |args: &[&str]| site.text(&[&["--source", &site.source, "show", "links"], args].concat());
+    assert!(!links(&[]).contains("DOWNS 90D"), "{}", links(&[]));
+    site.watch("10m", "110");
+    assert!(links(&[]).lines().next().unwrap().contains("DOWNS 90D"), "{}", links(&[]));
+    let rows: Value = serde_json::from_str(&links(&["--json"])).unwrap();
+    let downs: BTreeMap<String, &Value> = rows["rows"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .filter(|row| !row["downs"].is_null())
+        .map(|row| (format!("{}[{}]", row["a"].as_str().unwrap(), row["a_port"]), &row["downs"]))
+        .collect();
+    // One of them counted errors alone.
+    let known = [("leaf0[4]".to_owned(), &Value::from(2)), ("leaf1[3]".to_owned(), &Value::from(0))];
+    assert_eq!(downs, BTreeMap::from(known));
+    let first = links(&["--sort", "downs", "--top", "1", "--fields", "a,a_port,downs"]);
+    assert!(first.lines().last().unwrap().starts_with("leaf0"), "{first}");
+}
+
 /// One watch of a fabric stores. Another one goes on without, or is refused with `--store yes`.
 #[test]
 fn a_second_watch_of_a_fabric_does_not_store() {

@@ -97,6 +97,7 @@ impl Source for ManyLanesSource {
     fn read_levels(
         &mut self,
         _: &mut Observation,
+        _: Option<&Partitions>,
         wanted: LevelReadOptions,
         _: &mut dyn ReadObserver,
     ) -> Result<LevelReadOutcome, SourceError> {

@@ -372,3 +372,17 @@ fn a_program_is_run_for_each_event() {
     let got: Vec<Value> = got.lines().map(without_schema).collect();
     assert!(printed.len() >= 3 && got == printed, "{got:#?}\n{printed:#?}");
 }
+
+/// A program that cannot be run is reported once, and the events are printed all the same.
+#[test]
+fn a_program_that_cannot_be_run_is_reported_once() {
+    let home = home();
+    let ended = fabdeck(&home)
+        .args(["--source", "sim:demo", "watch", "--interval", "1s", "--count", "5"])
+        .args(["--exec", "/nonexistent/program"])
+        .output()
+        .unwrap();
+    let message = String::from_utf8(ended.stderr).unwrap();
+    assert_eq!((ended.status.code(), message.matches("FD-7375").count()), (Some(0), 1), "{message}");
+    assert!(String::from_utf8(ended.stdout).unwrap().lines().count() >= 3);
+}

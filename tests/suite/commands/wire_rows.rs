@@ -396,3 +396,32 @@ fn refusals_of_one_simulated_fabric_are_not_those_of_another() {
     assert_ne!(before, without);
     assert_eq!(modules(OPTICS), before);
 }
+
+/// Ports of a fabric that was asked for with a width support no more than that.
+#[test]
+fn a_simulated_fabric_of_narrow_cables_is_not_degraded() {
+    for (keys, problems) in [("kary,k=2,n=2,width=1x", 0), ("kary,k=2,n=2,width=8x", 0), ("demo", 1)] {
+        let source = format!("sim:{keys}");
+        let (health, _) = answer(&["--source", &source, "health", "--interval", "1s"]);
+        let degraded = health["problems"].as_array().unwrap().iter();
+        assert_eq!(degraded.filter(|problem| problem["kind"] == "degraded-link").count(), problems, "{keys}");
+    }
+}
+
+/// The counts behind a verdict are fields of their own: errors by lane, and the counters of extended speeds where a device has
+/// no registers.
+#[test]
+fn counts_by_lane_and_of_fec_are_shown_or_have_their_word() {
+    let fields = ["--fields", "lane_errors,fec_counts"];
+    let lanes = rows(OPTICS, "modules", &fields);
+    let counts = |row: &Value| -> Vec<u64> {
+        row["lane_errors"].as_str().unwrap().split(", ").map(|lane| lane.parse().unwrap()).collect()
+    };
+    assert!(lanes.iter().all(|row| counts(row).len() == 4), "{lanes:?}");
+    let worn = lanes.iter().map(counts).filter(|lanes| lanes[2] > 10 * (lanes[0] + lanes[1] + lanes[3]));
+    assert!(worn.count() > 0, "{lanes:?}");
+    for row in rows("sim:kary,k=2,n=2,speed=ndr,wire-counters=all", "modules", &fields) {
+        let text = row["fec_counts"].as_str().unwrap();
+        assert!(is_word(&row["lane_errors"], "absent") && text.contains("uncorrected blocks "), "{row}");
+    }
+}

@@ -1,6 +1,8 @@
 //! The page of a cable: what it shows at each size, how one gets there and back, and that its figures are those of other
 //! screens.
 
+use std::sync::Arc;
+
 use super::fixture::{appearance, frame, golden, open_session, text};
 use super::test_session::TestSession;
 use super::watches::{incast, swept, watching};
@@ -10,6 +12,10 @@ use fabdeck::console::features::goto::goto_state::GotoGroup;
 use fabdeck::console::features::screen::Screen;
 use fabdeck::console::features::screens::ScreenId;
 use fabdeck::console::model::layout::Size;
+use fabdeck::operations::event_store::cable_places::{ends_of_link, place_of};
+use fabdeck::operations::event_store::ledger_reader::StoredLedger;
+use fabdeck::operations::ledger::cable_history::{CableCounts, CableHistory};
+use fabdeck::operations::ledger::link_ledger::LinkLedger;
 use fabdeck::operations::preview::whatif::MarkLoss;
 use fabdeck_fabric::observe::Counter;
 use fabdeck_fabric::{Element, ElementId};
@@ -119,6 +125,42 @@ fn a_page_is_opened_from_any_screen_and_esc_leads_back() {
     driver.press("esc");
     assert_eq!(driver.state.screen, ScreenId::Hotspots);
     assert!(driver.state.screens.links.page.is_none());
+}
+
+/// What a watch stored of a cable is a column of the list and a line of the page. Without a store there is no column.
+#[test]
+fn links_and_the_page_have_what_the_ledger_has_of_a_cable() {
+    const DAY_MS: i64 = 86_400_000;
+    let mut driver = watching(incast);
+    swept(&mut driver, 3);
+    open_page(&mut driver, "rack2-leaf[7]", 200, 60);
+    driver.press("esc");
+    assert!(!shown(&driver).contains("DOWNS 90D"), "{}", shown(&driver));
+    let look = driver.state.snapshot().unwrap().clone();
+    let element: Element = "link:rack2-leaf[7]".parse().unwrap();
+    let ElementId::Link(link) = element.resolve(look.fabric(), &look.names).unwrap() else {
+        panic!("no link")
+    };
+    let mut cable = CableHistory::new(place_of(&look, ends_of_link(&look, link)), 0);
+    // 2026-11-02, and fourteen days before that.
+    let now_ms = 20_759 * DAY_MS;
+    let down = CableCounts { downs: [1, 1, 0], ..CableCounts::default() };
+    (1..=14).rev().for_each(|day| cable.add(&down, now_ms - day * DAY_MS));
+    let ledger = LinkLedger::from_histories([cable]);
+    driver.ledger = Some(Arc::new(StoredLedger { ledger, now_ms }));
+    swept(&mut driver, 2);
+    let screen = shown(&driver);
+    assert!(screen.contains("DOWNS 90D"), "{screen}");
+    let known: Vec<String> = {
+        let listing = driver.state.screens.links.listing(&driver.state.known).unwrap();
+        let column = (0..listing.column_count()).find(|at| listing.column(*at).id == "downs").unwrap();
+        let cells = (0..listing.row_count()).map(|row| listing.cell(row, column).display_text().into_owned());
+        cells.filter(|text| text.chars().any(|sign| sign.is_ascii_digit())).collect()
+    };
+    assert_eq!(known, ["14"]);
+    driver.press("enter");
+    let screen = shown(&driver);
+    assert!(screen.contains("went down 14 times"), "{screen}");
 }
 
 /// The failure is tried on the paths that also count the marks of the session: these stay.

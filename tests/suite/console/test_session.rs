@@ -22,6 +22,7 @@ use fabdeck::console::model::state::SessionState;
 use fabdeck::console::model::task_services::TaskServices;
 use fabdeck::console::model::tasks::TaskId;
 use fabdeck::operations::changes::changer::{Changer, NoChanger, WriteAccess};
+use fabdeck::operations::event_store::ledger_reader::StoredLedger;
 use fabdeck::operations::jobs::job_request::JobListSource;
 use fabdeck::operations::plans::plan_origin::PlanOrigin;
 use fabdeck::operations::replay::replay_frame::{FrameSource, NoRecording};
@@ -45,6 +46,8 @@ pub struct TestSession {
     pub lister: JobLister,
     /// The system with the state folder of the user.
     pub system: UserSystem,
+    /// What a watch stored of the cables.
+    pub ledger: Option<Arc<StoredLedger>>,
     /// Time of the last sweep.
     swept_ms: u64,
     effects: VecDeque<Effect>,
@@ -226,6 +229,7 @@ impl TestSession {
             changing,
             lister: JobLister::default(),
             system: UserSystem::default(),
+            ledger: None,
             swept_ms: 0,
             effects: effects.into(),
         }
@@ -286,6 +290,7 @@ impl TestSession {
                             changing: &mut self.changing,
                             lister: &mut self.lister,
                             system: self.system.0.as_deref(),
+                            ledger: self.ledger.clone(),
                             written: &mut self.written,
                             took_ms: 0,
                         };
@@ -323,6 +328,7 @@ pub struct TestServices<'t> {
     pub changing: &'t mut ChangerBox,
     pub lister: &'t mut JobLister,
     pub system: Option<&'t dyn SystemAccess>,
+    pub ledger: Option<Arc<StoredLedger>>,
     pub written: &'t mut Vec<(PathBuf, String)>,
     pub took_ms: u64,
 }
@@ -343,7 +349,7 @@ impl<'t> TestServices<'t> {
     pub fn nothing(nothing: &'t mut NoServices) -> Self {
         let NoServices { look, sweeper, recorded, changing, lister, written } = nothing;
         let look = look.get_or_insert_with(|| Err("this session has no source".to_owned()));
-        Self { look, sweeper, recorded, changing, lister, system: None, written, took_ms: 0 }
+        Self { look, sweeper, recorded, changing, lister, system: None, ledger: None, written, took_ms: 0 }
     }
 }
 
@@ -370,6 +376,10 @@ impl TaskServices for TestServices<'_> {
 
     fn system(&self) -> Option<&dyn SystemAccess> {
         self.system
+    }
+
+    fn link_ledger(&mut self, _: &Snapshot) -> Option<Arc<StoredLedger>> {
+        self.ledger.clone()
     }
 
     fn plan_origin(&self) -> PlanOrigin {

@@ -154,8 +154,9 @@ impl CreditLoopLab {
     /// What the verdict comes to, with levels by path records and agents by subscriptions; a plan as it is read from its file.
     pub fn propose(&self, seen: &mut SweptPair) -> ProposedMoves {
         let SweptPair { source, look, watched, .. } = seen;
-        let read =
-            source.read_levels(&mut look.observation, LevelReadOptions::default(), &mut NoObserver).unwrap();
+        let read = source
+            .read_levels(&mut look.observation, None, LevelReadOptions::default(), &mut NoObserver)
+            .unwrap();
         let LevelReadOutcome::Read(read) = read else { panic!("{read:?}") };
         let sent = LevelsInForce::Records { levels: &read.levels, every: read.every };
         let in_force = moved_flows(look.fabric(), &self.in_force);

@@ -62,6 +62,7 @@ fn each_profile_is_read_as_what_it_is() {
         (Profile::On, "on", Some("read"), None),
         (Profile::RecoveryOnly, "on", Some("read"), None),
         (Profile::TwoTables, "on", Some("read"), None),
+        (Profile::TablesOnly, "absent", Some("read"), None),
         (Profile::Loop, "on", Some("read"), None),
         (Profile::ByLane, "on", Some("read"), Some(AdaptiveDoubt::LaneInput(Some(1)))),
         (Profile::Withheld, "on", Some("absent"), Some(AdaptiveDoubt::TablesAbsent)),

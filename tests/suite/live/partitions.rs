@@ -148,14 +148,16 @@ fn pairs_that_partitions_keep_apart_are_not_asked_for_path_records() {
     let mut source = LiveSource::new("sim", port, ExchangePolicy::default(), Keys::default());
     let mut look = source.observe(PARTITIONS, &mut NoObserver).unwrap();
     let wanted = LevelReadOptions { every: true, ..LevelReadOptions::default() };
-    let LevelReadOutcome::Read(read) = source.read_levels(&mut look, wanted, &mut NoObserver).unwrap() else {
+    let LevelReadOutcome::Read(read) = source.read_levels(&mut look, None, wanted, &mut NoObserver).unwrap()
+    else {
         panic!("no path records");
     };
     assert_eq!((read.asked, read.without_path), (4, 0), "one path each way in each of two pairs");
     assert!(!look.is_partial() && !look.notes.has("FN-531"), "{:?}", look.notes);
     // Without P_Key tables all twelve are asked for, and the manager has a path for these four.
     let mut look = source.observe(TOPOLOGY, &mut NoObserver).unwrap();
-    let LevelReadOutcome::Read(read) = source.read_levels(&mut look, wanted, &mut NoObserver).unwrap() else {
+    let LevelReadOutcome::Read(read) = source.read_levels(&mut look, None, wanted, &mut NoObserver).unwrap()
+    else {
         panic!("no path records");
     };
     assert_eq!((read.asked, read.without_path), (12, 8));

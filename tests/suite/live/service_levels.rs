@@ -33,7 +33,7 @@ fn read(fabric: &Fabric, wanted: LevelReadOptions) -> (Fabric, LevelReadOutcome,
     let port = ReadPort::new(AlteringPort(port, levelled));
     let mut source = LiveSource::new("sim", port, ExchangePolicy::default(), Keys::default());
     let mut look = source.observe(ALL, &mut NoObserver).unwrap();
-    let read = source.read_levels(&mut look, wanted, &mut NoObserver).unwrap();
+    let read = source.read_levels(&mut look, None, wanted, &mut NoObserver).unwrap();
     let reading = look.reading.unwrap();
     assert_eq!(reading.writes, 0);
     let sent = reading.phase("path records").map_or(0, |phase| phase.sent);

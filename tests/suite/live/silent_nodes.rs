@@ -11,9 +11,101 @@ use fabdeck::catalogue::snapshot::Snapshot;
 use fabdeck::catalogue::summary::FabricSummary;
 use fabdeck::operations::view_id::ViewId;
 use fabdeck_fabric::observe::{FabricEvent, Observation};
-use fabdeck_fabric::{NameMap, NodeId};
+use fabdeck_fabric::{NameMap, NodeId, PortNum};
 use fabdeck_files::capture::Recorder;
 use fabdeck_files::capture_format::CaptureReader;
+use fabdeck_mad::Class;
+use fabdeck_mad::access::{AddressedMad, Clock, LocalPort, MadPort, PortError, PortEvent, ReadPort};
+
+/// The longest sweep beside a device that hangs, all but one of eight. Every question has a second.
+const SHORT_SWEEP: Duration = Duration::from_millis(500);
+
+/// A port over which the agent for counters at a LID hears nothing.
+struct DeafAgent {
+    port: ReadPort,
+    lid: u16,
+}
+
+impl Clock for DeafAgent {
+    fn now(&self) -> Duration {
+        self.port.now()
+    }
+
+    fn is_virtual(&self) -> bool {
+        self.port.is_virtual()
+    }
+}
+
+impl MadPort for DeafAgent {
+    fn local_port(&self) -> &LocalPort {
+        self.port.local_port()
+    }
+
+    fn send(&mut self, parcel: &AddressedMad, timeout: Duration) -> Result<(), PortError> {
+        match parcel.mad.class() == Class::PERFORMANCE && parcel.address.lid == self.lid {
+            true => Ok(()),
+            false => self.port.send(parcel, timeout),
+        }
+    }
+
+    fn receive(&mut self, until: Duration) -> Result<Option<PortEvent>, PortError> {
+        self.port.receive(until)
+    }
+}
+
+/// How long sweeps take while a device hangs, after the one that finds it out.
+fn sweep_times(watched: &mut WatchedSource, count: u32) -> Vec<Duration> {
+    let mut last = Duration::ZERO;
+    let sweep = |_| {
+        let swept = watched.sweep(last);
+        last = swept.began + TEN_SECONDS;
+        swept.took
+    };
+    (0..count).map(sweep).collect()
+}
+
+/// Of the sweeps after the first one, all but each eighth are short.
+fn are_short(times: &[Duration]) {
+    let long = times.iter().skip(1).filter(|took| **took > SHORT_SWEEP).count();
+    assert!(long <= times.len() / 8 + 1, "{times:?}");
+    assert!(times.iter().skip(1).all(|took| *took < Duration::from_secs(4)), "{times:?}");
+}
+
+#[test]
+fn a_switch_that_hangs_delays_no_other_for_long_and_is_found_again() {
+    let planned = fabric("kary,k=3,n=2");
+    let simulator = simulated(&planned, LineFaults::default(), 1);
+    let port = simulator.open_port(None).unwrap();
+    let mut watched = WatchedSource::looked(simulator, port, ExchangePolicy::default(), TABLES);
+    let switch = *switches(&planned).last().unwrap();
+    let silence = |watched: &WatchedSource, is_silent: bool| {
+        watched.simulator.with_simulator(|simulator| simulator.fabric_mut().set_silent(switch, is_silent));
+    };
+    assert!(watched.sweep(Duration::ZERO).took < SHORT_SWEEP);
+    silence(&watched, true);
+    are_short(&sweep_times(&mut watched, 17));
+    assert_eq!(unanswered_nodes(&watched.look).len(), 1);
+    silence(&watched, false);
+    let swept = watched.sweep(Duration::from_secs(3600));
+    let node = planned.node(switch).guid();
+    assert!(swept.news.contains(&FabricEvent::NodeAnswers { node }), "{:?}", swept.news);
+}
+
+/// A switch that forwards, and whose agent for counters hangs: its ports count as asked, and it is found again.
+#[test]
+fn an_agent_for_counters_that_hangs_delays_no_other_for_long() {
+    let planned = fabric("kary,k=3,n=2");
+    let simulator = simulated(&planned, LineFaults::default(), 1);
+    let switch = *switches(&planned).last().unwrap();
+    let management = planned.port_of(switch, PortNum::MANAGEMENT).unwrap();
+    let lid = planned.port(management).facts.lid.unwrap().value();
+    let port = ReadPort::new(DeafAgent { port: simulator.open_port(None).unwrap(), lid });
+    let mut watched = WatchedSource::looked(simulator, port, ExchangePolicy::default(), TABLES);
+    are_short(&sweep_times(&mut watched, 17));
+    let swept = watched.sweep(Duration::from_secs(3600));
+    let unread = swept.ports - swept.samples.len() as u64;
+    assert_eq!(unread, u64::from(planned.node(switch).facts.port_count), "of all its ports");
+}
 
 /// GUIDs of those of whom `show` says that they do not answer, and how many ports it says that they have.
 fn unanswered_nodes(seen: &Observation) -> Vec<(String, String)> {

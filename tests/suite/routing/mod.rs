@@ -23,6 +23,7 @@ pub(crate) mod partitions;
 mod plans;
 mod promises;
 mod random_fabrics;
+mod revision;
 mod sar;
 mod sftree;
 mod sftree_hole;

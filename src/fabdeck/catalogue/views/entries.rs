@@ -3,9 +3,10 @@
 use super::tables::owned_lids;
 use crate::catalogue::field::Field;
 use crate::catalogue::snapshot::Snapshot;
-use crate::catalogue::value::FieldKind;
+use crate::catalogue::value::{FieldKind, Value};
 use crate::catalogue::view::{Rows, View};
-use fabdeck_fabric::{Lid, NodeId, Port, PortNum};
+use crate::catalogue::views::labels::label_value;
+use fabdeck_fabric::{Lid, NodeId, Port, PortId, PortNum};
 
 /// The forwarding entry of one switch for one LID.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -25,6 +26,10 @@ static ENTRY_FIELDS: &[RowField] = &[
     RowField::new("port", "PORT", FieldKind::Number, "egress port; none where there is no path", |_, &r| {
         r.egress.into()
     }),
+    RowField::new("label", "LABEL", FieldKind::Text, "label of the egress port", |l, &r| {
+        egress(l, r).map_or(Value::Missing, |port| label_value(l, port))
+    })
+    .when_known(),
     RowField::new("destination", "DESTINATION", FieldKind::Text, "node that owns the LID", |l, &r| {
         owner(l, r).map(|port| l.name(port.node)).into()
     })
@@ -42,6 +47,18 @@ static ENTRY_FIELDS: &[RowField] = &[
         next(l, r).map(|port| port.number).into()
     })
     .port_of("next"),
+    RowField::new(
+        "next_label",
+        "NEXT LABEL",
+        FieldKind::Text,
+        "label of the ingress port of the next node",
+        |l, &r| {
+            egress(l, r)
+                .and_then(|port| l.fabric().peer(port))
+                .map_or(Value::Missing, |port| label_value(l, port))
+        },
+    )
+    .when_known(),
 ];
 
 /// The entries of a switch for every LID that its table routes or that a port of the fabric owns.
@@ -63,7 +80,10 @@ fn owner(look: &Snapshot, row: ForwardingEntry) -> Option<&Port> {
 }
 
 fn next(look: &Snapshot, row: ForwardingEntry) -> Option<&Port> {
-    let fabric = look.fabric();
-    let egress = fabric.port_of(row.switch, row.egress?)?;
-    fabric.peer(egress).map(|peer| fabric.port(peer))
+    let peer = look.fabric().peer(egress(look, row)?)?;
+    Some(look.fabric().port(peer))
+}
+
+fn egress(look: &Snapshot, row: ForwardingEntry) -> Option<PortId> {
+    look.fabric().port_of(row.switch, row.egress?)
 }

@@ -8,6 +8,7 @@ use crate::catalogue::field::{Field, Tone};
 use crate::catalogue::snapshot::Snapshot;
 use crate::catalogue::value::{FieldKind, Value};
 use crate::catalogue::view::{Rows, View};
+use crate::catalogue::views::labels::{LABEL_ABOUT, label_value};
 use fabdeck_fabric::observe::{JoinState, MulticastGroup, ports_in_tree};
 use fabdeck_fabric::{Guid, PortId};
 
@@ -78,6 +79,10 @@ static GROUP_FIELDS: &[RowField] = &[
     })
     .identifier()
     .port_of("node"),
+    RowField::new("label", "LABEL", FieldKind::Text, LABEL_ABOUT, |l, row| {
+        row.port().map_or(Value::Missing, |port| label_value(l, port))
+    })
+    .when_known(),
     RowField::new(
         "state",
         "STATE",

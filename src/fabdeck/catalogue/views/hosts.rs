@@ -3,9 +3,9 @@
 use super::switches::hexadecimal;
 use crate::catalogue::field::{Field, Tone};
 use crate::catalogue::snapshot::Snapshot;
-use crate::catalogue::value::FieldKind;
+use crate::catalogue::value::{FieldKind, Value};
 use crate::catalogue::view::{Rows, View};
-use crate::catalogue::views::labels::{PLACE_ABOUT, place_value};
+use crate::catalogue::views::labels::{PLACE_ABOUT, label_value, place_value};
 use fabdeck_fabric::{Element, ElementId, NodeId, NodeKind, Port, PortId};
 
 /// An adapter, and the port of the row.
@@ -73,6 +73,16 @@ static HOST_FIELDS: &[RowField] = &[
     )
     .port_of("switch")
     .shed(4),
+    RowField::new(
+        "switch_label",
+        "SWITCH LABEL",
+        FieldKind::Text,
+        "label of the port at the other end of the cable",
+        |l, &r| {
+            r.port.and_then(|port| l.fabric().peer(port)).map_or(Value::Missing, |port| label_value(l, port))
+        },
+    )
+    .when_known(),
     RowField::new("width", "WIDTH", FieldKind::Width, "width in use", |l, &r| {
         port(l, r).and_then(|p| p.facts.width).or_else(|| peer(l, r).and_then(|p| p.facts.width)).into()
     })

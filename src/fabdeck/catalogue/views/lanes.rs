@@ -4,8 +4,9 @@ use std::collections::BTreeMap;
 
 use crate::catalogue::field::Field;
 use crate::catalogue::snapshot::Snapshot;
-use crate::catalogue::value::FieldKind;
+use crate::catalogue::value::{FieldKind, Value};
 use crate::catalogue::view::{Rows, View};
+use crate::catalogue::views::labels::{LABEL_ABOUT, label_value};
 use fabdeck_fabric::{Arbitration, Element, ElementId, NodeId, PortNum, ServiceLevel, Sl2Vl, VlWeight};
 
 /// A packet on virtual lane 15, the management lane, is dropped, so it is no data lane.
@@ -32,6 +33,10 @@ static LANE_FIELDS: &[RowField] = &[
     RowField::new("node", "NODE", FieldKind::Text, "name of the node", |l, &r| l.name(r.node).into())
         .node_name(),
     RowField::new("port", "PORT", FieldKind::Number, "egress port", |_, &r| r.port.into()).port_of("node"),
+    RowField::new("label", "LABEL", FieldKind::Text, LABEL_ABOUT, |l, &r| {
+        l.fabric().port_of(r.node, r.port).map_or(Value::Missing, |port| label_value(l, port))
+    })
+    .when_known(),
     RowField::new("guid", "GUID", FieldKind::Guid, "GUID of the node", |l, &r| {
         l.fabric().node(r.node).guid().into()
     })

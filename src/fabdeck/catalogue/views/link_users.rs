@@ -4,6 +4,7 @@ use crate::catalogue::field::Field;
 use crate::catalogue::snapshot::Snapshot;
 use crate::catalogue::value::FieldKind;
 use crate::catalogue::view::{Rows, View};
+use crate::catalogue::views::labels::label_value;
 use fabdeck_fabric::{LinkId, Port, PortId};
 use fabdeck_routing::analysis::{CableUse, PathIndex};
 
@@ -43,6 +44,10 @@ static USER_FIELDS: &[RowField] = &[
         "the end at which its packets enter the cable",
         |l, &r| l.port_name(ingress_port(l, r)).into(),
     ),
+    RowField::new("from_label", "OVER LABEL", FieldKind::Text, "label of the port at that end", |l, &r| {
+        label_value(l, ingress_port(l, r))
+    })
+    .when_known(),
     RowField::new(
         "from_guid",
         "OVER GUID",

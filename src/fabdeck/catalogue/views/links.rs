@@ -28,6 +28,8 @@ pub struct Cable {
     /// `None` without a watch.
     pub load: Option<u16>,
     pub errors_per_hour: Option<u64>,
+    /// How often it went down in the last 90 days, by the ledger of a watch; `None` for a cable that the ledger does not have.
+    pub downs: Option<u64>,
 }
 
 type RowField = Field<Cable>;
@@ -121,6 +123,15 @@ static LINK_FIELDS: &[RowField] = &[
     .shed(3)
     .largest_first()
     .when_known(),
+    RowField::new(
+        "downs",
+        "DOWNS 90D",
+        FieldKind::Number,
+        "how often it went down in the last 90 days, by the ledger of `watch`; of cables that the ledger has",
+        |_, &r| r.downs.into(),
+    )
+    .largest_first()
+    .when_known(),
     RowField::new("kind", "KIND", FieldKind::Text, "kinds of its ends: switch-switch, switch-host and so on", |l, &r| {
         kind(l, r).into()
     }).shed(2)
@@ -185,6 +196,7 @@ pub fn link_rows(look: &Snapshot, paths: Option<&PathIndex>) -> Vec<Cable> {
             errors: a.or(b).map(|_| a.unwrap_or(0).saturating_add(b.unwrap_or(0))),
             load: None,
             errors_per_hour: None,
+            downs: None,
         }
     };
     fabric.links().map(|(link, _)| cable(link)).collect()

@@ -4,6 +4,7 @@ pub(crate) mod adaptive;
 pub(crate) mod aggregation;
 pub(crate) mod counters;
 pub mod entries;
+pub(crate) mod file_tables;
 pub(crate) mod groups;
 pub(crate) mod hosts;
 pub(crate) mod labels;

@@ -9,8 +9,8 @@ use crate::catalogue::view::{Rows, View};
 use crate::catalogue::views::labels::{LABEL_ABOUT, label_value};
 use fabdeck_fabric::counters::{ErrorShare, PortErrorRates, WireVerdict, share_text};
 use fabdeck_fabric::observe::{
-    CableKind, CongestionMarks, DeviceAnswer, FecMode, ModuleReading, PhysicalLayerCounts, PortWire,
-    RetransmissionCounts,
+    BitErrorCounts, CableKind, CongestionMarks, DeviceAnswer, FecCounts, FecMode, ModuleReading,
+    PhysicalLayerCounts, PortWire, RetransmissionCounts,
 };
 use fabdeck_fabric::{Port, PortId};
 
@@ -151,6 +151,27 @@ static MODULE_FIELDS: &[RowField] = &[
         |l, &id| {
             let worst = l.wire_judgement(id).evidence.into_iter().next().map(|worst| worst.text);
             worst.or_else(|| missing_bit_errors(l, id)).into()
+        },
+    )
+    .on_request(),
+    RowField::new(
+        "lane_errors",
+        "LANE ERRORS",
+        FieldKind::Text,
+        "bit errors before FEC by lane, from lane 1 on, since they were cleared, or why they are not known",
+        |l, &id| {
+            said(l, id).map_or(NOT_ASKED, |said| answer(&said.bit_errors, |counts| lane_text(counts).into()))
+        },
+    )
+    .on_request(),
+    RowField::new(
+        "fec_counts",
+        "FEC COUNTS",
+        FieldKind::Text,
+        "blocks and symbols that FEC corrected or could not correct by the port counters of extended speeds; asked where \
+         the device has no bit errors, otherwise why they are not known",
+        |l, &id| {
+            said(l, id).map_or(NOT_ASKED, |said| answer(&said.fec_counts, |counts| fec_text(counts).into()))
         },
     )
     .on_request(),
@@ -302,6 +323,23 @@ fn of_module<'l>(
     value: impl FnOnce(&'l ModuleReading) -> Value<'l>,
 ) -> Value<'l> {
     said(look, id).map_or(NOT_ASKED, |said| answer(&said.module, value))
+}
+
+/// None where the source states no errors by lane.
+fn lane_text(counts: &BitErrorCounts) -> Option<String> {
+    let lanes: Vec<String> = counts.lane_errors.iter().map(|errors| errors.to_string()).collect();
+    (!lanes.is_empty()).then(|| lanes.join(", "))
+}
+
+fn fec_text(counts: &FecCounts) -> String {
+    let symbols = counts.corrected_symbols.map(|symbols| format!(", corrected symbols {symbols}"));
+    format!(
+        "corrected blocks {}, uncorrected blocks {}{}, sync header errors {}",
+        counts.corrected_blocks,
+        counts.uncorrected_blocks,
+        symbols.unwrap_or_default(),
+        counts.sync_header_errors
+    )
 }
 
 fn congestion(look: &Snapshot, id: PortId) -> Option<&CongestionMarks> {

@@ -4,6 +4,7 @@ use crate::catalogue::field::{Field, Tone};
 use crate::catalogue::snapshot::Snapshot;
 use crate::catalogue::value::FieldKind;
 use crate::catalogue::view::{Rows, View};
+use crate::catalogue::views::labels::{LABEL_ABOUT, label_value};
 use fabdeck_fabric::observe::PartitionEnforcement;
 use fabdeck_fabric::{PartitionKey, Port, PortId, PortNum};
 
@@ -35,6 +36,10 @@ static PARTITION_FIELDS: &[RowField] = &[
     })
     .identifier()
     .port_of("node"),
+    RowField::new("label", "LABEL", FieldKind::Text, LABEL_ABOUT, |l, row| {
+        label_value(l, row.port)
+    })
+    .when_known(),
     RowField::new("node_guid", "NODE GUID", FieldKind::Guid, "GUID of the node", |l, row| {
         l.fabric().node(port(l, row).node).guid().into()
     })

@@ -107,7 +107,7 @@ fn hosts_without_cable(look: &Snapshot, plan: &Plan) -> Option<String> {
 fn report_findings(report: &CertificateReport) -> Vec<(&'static str, String)> {
     let left = report.unreachable - report.by_cause.cut_off.min(report.unreachable);
     let all = [
-        ("unreachable", left > 0, format!("{left} pairs have no path, though cables connect them")),
+        ("unreachable", left > 0, report.lost_words(left)),
         ("loop", report.loops > 0, "packets run in a loop".to_owned()),
         (
             "cycle",

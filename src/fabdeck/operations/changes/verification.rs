@@ -20,7 +20,7 @@ pub fn drift_message(look: &Snapshot, plan: &Plan) -> Option<String> {
 fn findings(report: &CertificateReport) -> Vec<(&'static str, String)> {
     let left = report.unreachable - report.by_cause.cut_off.min(report.unreachable);
     let all = [
-        ("unreachable", left > 0, format!("{left} pairs have no path, though cables connect them")),
+        ("unreachable", left > 0, report.lost_words(left)),
         ("loop", report.loops > 0, "packets run in a loop".to_owned()),
         (
             "cycle",

@@ -6,7 +6,8 @@ use super::judgement::{CertificateNames, CertificateReport, count_unread_tables}
 use crate::catalogue::json_type::json_type;
 use crate::catalogue::summary::count_words;
 use fabdeck_fabric::{
-    AdaptiveDoubt, Lane, NodeId, PortNum, PortSet, Routes, ServiceLevel, ServiceLevels, Tables,
+    AdaptiveDoubt, AdaptiveSettings, Lane, NodeId, PortNum, PortSet, Routes, ServiceLevel, ServiceLevels,
+    Tables,
 };
 use fabdeck_routing::certificate::{
     ChoiceCertificate, LostChoice, adaptive_doubts, certify_choices, data_lane_count,
@@ -188,7 +189,8 @@ fn lanes_reason(found: &ChoiceCertificate) -> String {
     let missing = match (found.unknown_levels, found.without_tables.len()) {
         (0, 0) => "service levels are not known".to_owned(),
         (0, switches) => {
-            format!("{} did not report SL2VL tables", count_words(switches, "switch", "switches"))
+            let switches = count_words(switches, "switch", "switches");
+            format!("SL2VL tables of {switches} are not known for all pairs of ports")
         }
         (paths, _) => format!("{} have no known service level", count_words(paths as usize, "path", "paths")),
     };
@@ -206,7 +208,7 @@ pub(crate) fn uncertified_reason(
     for (node, doubt) in doubts {
         all.entry(rank(doubt)).or_default().push((node, doubt));
     }
-    let reasons: Vec<String> = all.values().filter_map(|same| doubt_text(names, same)).collect();
+    let reasons: Vec<String> = all.values().filter_map(|same| doubt_text(names, tables, same)).collect();
     if !reasons.is_empty() {
         return Some(reasons.join("; "));
     }
@@ -233,8 +235,17 @@ fn rank(doubt: AdaptiveDoubt) -> u8 {
     }
 }
 
-fn doubt_text(names: &CertificateNames<'_, '_>, same: &[(NodeId, AdaptiveDoubt)]) -> Option<String> {
+fn doubt_text(
+    names: &CertificateNames<'_, '_>,
+    tables: &Tables,
+    same: &[(NodeId, AdaptiveDoubt)],
+) -> Option<String> {
     let (first, doubt) = same.first()?;
+    let settings = tables.nodes.get(first).and_then(|held| held.adaptive.as_ref()?.settings());
+    let cause = match settings.is_none_or(AdaptiveSettings::has_choice) {
+        true => "adaptive routing is on and its tables",
+        false => "private tables are in force and",
+    };
     let switches = count_words(same.len(), "switch", "switches");
     let such_as = format!("such as {}", names.look.unique_name(*first));
     Some(match doubt {
@@ -242,16 +253,14 @@ fn doubt_text(names: &CertificateNames<'_, '_>, same: &[(NodeId, AdaptiveDoubt)]
             format!("{switches} did not answer whether adaptive routing is on ({such_as})")
         }
         AdaptiveDoubt::NotUnderstood(mismatch) => {
-            format!(
-                "adaptive routing is on and its tables are not understood at {switches} ({such_as}: {mismatch})"
-            )
+            format!("{cause} are not understood at {switches} ({such_as}: {mismatch})")
         }
         AdaptiveDoubt::NoTables => format!("{switches} did not answer with adaptive tables ({such_as})"),
         AdaptiveDoubt::TablesAbsent => {
-            format!("adaptive routing is on and its tables are absent at {switches} ({such_as})")
+            format!("{cause} are absent at {switches} ({such_as})")
         }
         AdaptiveDoubt::NotRead => {
-            format!("adaptive routing is on and its tables were not read at {switches} ({such_as})")
+            format!("{cause} were not read at {switches} ({such_as})")
         }
         AdaptiveDoubt::PrivateTables => {
             format!("{switches} did not answer how many private tables are in force ({such_as})")

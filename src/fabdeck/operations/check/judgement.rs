@@ -193,13 +193,22 @@ impl CertificateReport {
         self.unreachable == self.pairs && (self.pairs > 0 || self.kept_apart.unwrap_or(0) == 0)
     }
 
+    /// Pairs that tables leave without a path. Without a certificate over choices they are those of static ports.
+    pub fn lost_words(&self, pairs: u64) -> String {
+        let by = match (self.adaptive_routing, &self.choices) {
+            (Some(_), None) => " by static ports",
+            _ => "",
+        };
+        format!("{pairs} pairs have no path{by}, though cables connect them")
+    }
+
     /// The defects, each in a few words.
     pub fn defect_words(&self) -> Vec<String> {
         let left = self.unreachable - self.by_cause.cut_off.min(self.unreachable);
         let faults = [
             (self.is_disconnected() && self.pairs == 0, "there is no pair of hosts to certify".to_owned()),
             (self.is_disconnected() && self.pairs > 0, format!("not one of {} pairs has a path", self.pairs)),
-            (left > 0, format!("{left} pairs have no path, though cables connect them")),
+            (left > 0, self.lost_words(left)),
             (
                 self.partly_reached > 0,
                 format!("{} pairs reach a port by some of its LIDs only", self.partly_reached),

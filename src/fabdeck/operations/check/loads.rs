@@ -10,11 +10,11 @@ use crate::catalogue::json_type::json_type;
 use crate::catalogue::snapshot::Snapshot;
 use fabdeck_fabric::observe::digits_in_groups;
 use fabdeck_fabric::{Faults, JobMap, Routes, Tables};
-use fabdeck_routing::Problem;
 use fabdeck_routing::analysis::{
     AverageBandwidth, EffectiveIndex, FlowPaths, JobLoads, JobMetrics, PermutationLoads, ShiftLoad,
     WorstPermutation,
 };
+use fabdeck_routing::{EngineRefusal, Problem, RouteProgress};
 
 /// Maximum number of jobs that are listed.
 const MAX_LISTED_JOBS: usize = 20;
@@ -156,14 +156,15 @@ pub fn compute_loads(
     look: &Snapshot,
     tables: &Tables,
     wanted: LoadOptions<'_>,
-) -> (Option<LoadReport>, Option<JobReport>) {
+    pulse: &dyn RouteProgress,
+) -> Result<(Option<LoadReport>, Option<JobReport>), EngineRefusal> {
     let faults = Faults::new();
     let problem = Problem::new(look.fabric(), &faults);
     let routes = routes_of_tables(look, tables);
     let flows = FlowPaths::new(&problem, &routes);
-    let patterns =
-        wanted.patterns.then(|| pattern_loads(&PermutationLoads::measure(&flows), flows.max_lids()));
-    (patterns, wanted.jobs.map(|jobs| job_report(&flows, jobs)))
+    let measured = wanted.patterns.then(|| PermutationLoads::measure(&flows, pulse)).transpose()?;
+    let patterns = measured.map(|loads| pattern_loads(&loads, flows.max_lids()));
+    Ok((patterns, wanted.jobs.map(|jobs| job_report(&flows, jobs))))
 }
 
 fn pattern_loads(loads: &PermutationLoads, lids_per_port: u16) -> LoadReport {

@@ -82,7 +82,7 @@ pub fn check_tables(operation: &mut Operation<'_>, request: &CheckRequest) -> Re
     let wanted = LoadOptions { patterns: request.loads, jobs: jobs.as_ref() };
     let (patterns, jobs) = match (request.loads, wanted.jobs) {
         (false, None) => (None, None),
-        _ => compute_loads(&snapshot, &snapshot.observation.tables, wanted),
+        _ => compute_loads(&snapshot, &snapshot.observation.tables, wanted, &NoProgress)?,
     };
     let report = known_partitions.describe(CertificateReport { loads: patterns, jobs, ..report });
     let mut findings = report.defect_words();

@@ -36,6 +36,8 @@ pub struct StoredState {
     pub is_unreadable: bool,
     pub problems: BTreeMap<String, OpenProblem>,
     pub changes: BTreeMap<String, OpenChange>,
+    /// Confirmed changes that the fabric did not hold any more when it was compared.
+    pub overwritten: BTreeSet<String>,
     pub ports: BTreeMap<PortIdentity, ErrorCounters>,
     /// Ports whose counters were read.
     pub known_ports: BTreeSet<PortIdentity>,
@@ -56,6 +58,7 @@ enum StateLine {
     },
     Problem(String, OpenProblem),
     Change(String, OpenChange),
+    Overwritten(Vec<String>),
     KnownPorts(Vec<PortIdentity>),
     Links(Vec<LinkEnds>),
     Ports(Vec<(PortIdentity, ErrorCounters)>),
@@ -98,6 +101,8 @@ impl StoredState {
             (_, Some(problem), _) => drop(self.problems.insert(id, problem.clone())),
             (_, _, Some(change)) => drop(self.changes.insert(id, change.clone())),
             ("problem-ended", ..) => drop(self.problems.remove(&id)),
+            ("change-overwritten", ..) => drop(self.overwritten.insert(id)),
+            ("change-stands", ..) => drop(self.overwritten.remove(&id)),
             ("change-decided", ..) => drop(self.changes.remove(&id)),
             ("fabric-unreadable", ..) => self.is_unreadable = true,
             ("fabric-readable", ..) => self.is_unreadable = false,
@@ -128,6 +133,8 @@ impl StoredState {
         for (id, change) in &self.changes {
             add(&StateLine::Change(id.clone(), change.clone()))?;
         }
+        let overwritten: Vec<String> = self.overwritten.iter().cloned().collect();
+        overwritten.chunks(LIST_LINE).try_for_each(|some| add(&StateLine::Overwritten(some.to_vec())))?;
         let known: Vec<PortIdentity> = self.known_ports.iter().copied().collect();
         known.chunks(LIST_LINE).try_for_each(|some| add(&StateLine::KnownPorts(some.to_vec())))?;
         let links: Vec<LinkEnds> = self.links.iter().copied().collect();
@@ -162,6 +169,7 @@ impl StoredState {
                 }
                 StateLine::Problem(id, problem) => drop(state.problems.insert(id, problem)),
                 StateLine::Change(id, change) => drop(state.changes.insert(id, change)),
+                StateLine::Overwritten(ids) => state.overwritten.extend(ids),
                 StateLine::KnownPorts(ports) => state.known_ports.extend(ports),
                 StateLine::Links(links) => state.links.extend(links),
                 StateLine::Ports(ports) => state.ports.extend(ports),
@@ -215,6 +223,7 @@ mod tests {
         state.links.insert(place.ends);
         state.known_ports.extend((0..2500).map(|node| (Guid(node), PortNum(1))));
         state.changes.insert("c".into(), OpenChange { number: 1, overdue: true });
+        state.overwritten.insert("d".into());
         state.ledger.apply(&place, &CableCounts { problems: 1, ..CableCounts::default() }, 5);
         let bytes = state.encode().unwrap();
         assert_eq!(StoredState::decode(&bytes, "p").unwrap(), state);

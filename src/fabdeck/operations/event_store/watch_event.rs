@@ -32,7 +32,7 @@ json_type! {
         #[serde(skip)]
         pub time_ms: i64,
         /// What happened: a kind of change (link-down, node-silent, ...), or problem-began, problem-grew, problem-ended,
-        /// change-pending, change-overdue, change-decided, fabric-unreadable, fabric-readable.
+        /// change-pending, change-overdue, change-decided, change-overwritten, change-stands, fabric-unreadable, fabric-readable.
         pub kind: String,
         pub severity: EventSeverity,
         pub text: String,

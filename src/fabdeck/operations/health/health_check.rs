@@ -14,6 +14,7 @@ use crate::catalogue::exit::Exit;
 use crate::catalogue::failure::Failure;
 use crate::catalogue::snapshot::Snapshot;
 use crate::operations::check::judgement::CertificateReport;
+use crate::operations::check::known_partitions::add_partition_tables;
 use crate::operations::event_store::ledger_reader::LedgerCache;
 use crate::operations::jobs::job_comparison::{JobComparison, SIMULATED_JOBS_SEED};
 use crate::operations::jobs::job_request::JobListSource;
@@ -56,6 +57,8 @@ pub struct HealthChecks {
     pub tables: bool,
     /// Why the tables are not certified, although they were read.
     pub uncertified: Option<String>,
+    /// Pairs of hosts that partitions keep apart, and that are not counted; `None` where no P_Key table keeps any apart.
+    pub kept_apart: Option<u64>,
     /// At how many ports the health of links is known; `None` where no device has it.
     pub link_health: Option<LinkHealthCoverage>,
     /// Where the list of jobs is from, or why none is known.
@@ -150,6 +153,7 @@ impl HealthReadings<'_> {
             uncounted,
             tables: snapshot.observation.tables.has_forwarding(),
             uncertified: tables.certificate().and_then(uncertified_reason),
+            kept_apart: tables.certificate().and_then(|certificate| certificate.kept_apart),
             link_health: LinkHealthCoverage::new(snapshot),
             jobs,
             unacknowledged: None,
@@ -166,6 +170,8 @@ pub fn check_health(
     let (list, from) = read_running_jobs(operation, &request.jobs, request.configured_jobs.as_ref())?;
     let CounterReading { mut snapshot, interval, uncounted } = read_counters(operation, request.interval)?;
     operation.env.assume(&mut snapshot)?;
+    // Sweeps can change the fabric, so this follows them.
+    add_partition_tables(&mut snapshot, false);
     let (placed, jobs) = place_known_jobs(&mut snapshot, list, &from);
     let tables = JudgedTables::new(&snapshot)?;
     let readings = HealthReadings {
@@ -212,7 +218,7 @@ fn read_counters(
     operation: &mut Operation<'_>,
     interval: Option<Duration>,
 ) -> Result<CounterReading, Failure> {
-    match watch_counters(operation, WatchRequest::Sweeps { interval, count: 1, sensors: true }) {
+    match watch_counters(operation, WatchRequest::Sweeps { interval, count: 1, whole: true }) {
         Ok(WatchReport { snapshot, mut intervals }) => {
             let interval = intervals.pop().filter(|interval| interval.watched.ports > 0);
             let uncounted = interval.is_none().then(|| "no port has counters in both readings".to_owned());
@@ -220,7 +226,8 @@ fn read_counters(
         }
         // A file has one reading, and a short capture has no two so far apart.
         Err(Failure { exit: Exit::Usage, message, .. }) if interval.is_none() => {
-            let snapshot = operation.read_snapshot(ReadOptions { tables: true, ..ReadOptions::default() })?;
+            let wanted = ReadOptions { tables: true, partitions: true, ..ReadOptions::default() };
+            let snapshot = operation.read_snapshot(wanted)?;
             let uncounted = Some(message.unwrap_or_default());
             Ok(CounterReading { snapshot, interval: None, uncounted })
         }

@@ -9,7 +9,7 @@ use super::cable_overview::CableOverview;
 use super::job_hits::JobHits;
 use super::kept_annotations::read_annotations;
 use super::link_health_coverage::LinkHealthCoverage;
-use super::link_history::mark_histories;
+use super::link_history::{LinkHistories, link_histories, mark_histories};
 use super::problem::{FabricProblem, ProblemKind, ProblemSeverity};
 use super::problem_list::HealthFacts;
 use super::short_port_name::short_port_name;
@@ -132,6 +132,7 @@ impl RankingRequest {
             problems,
             measures,
             unacknowledged: unacknowledged.or(unread),
+            histories: Arc::new(stored.map(|stored| link_histories(&self.look, stored)).unwrap_or_default()),
             cables: CableOverview::new(&self.look, self.reading.as_deref()),
             waits,
             jobs,
@@ -231,6 +232,8 @@ pub struct RankedProblems {
     pub acknowledged: usize,
     /// Why acknowledgements are not known.
     pub unacknowledged: Option<String>,
+    /// The cables that the ledger of a watch has.
+    pub histories: Arc<LinkHistories>,
     /// The cables, those in trouble first.
     pub cables: CableOverview,
     /// The ports by waiting; `None` where no share of time is known.

@@ -12,6 +12,8 @@ use fabdeck_fabric::ChannelId;
 pub struct JobChannel {
     pub from: String,
     pub to: String,
+    /// The labels of both ports.
+    pub labels: [Option<String>; 2],
     pub paths: u64,
     pub jobs: u64,
     pub most: u64,
@@ -27,7 +29,15 @@ static JOB_CHANNEL_FIELDS: &[RowField] = &[
     RowField::new("from", "FROM", FieldKind::Text, "the port that the channel leaves", |(), row| {
         Value::text(&row.from)
     }),
+    RowField::new("from_label", "FROM LABEL", FieldKind::Text, "label of that port", |(), row| {
+        row.labels[0].as_deref().map_or(Value::Missing, Value::text)
+    })
+    .when_known(),
     RowField::new("to", "TO", FieldKind::Text, "the port that it enters", |(), row| Value::text(&row.to)),
+    RowField::new("to_label", "TO LABEL", FieldKind::Text, "label of that port", |(), row| {
+        row.labels[1].as_deref().map_or(Value::Missing, Value::text)
+    })
+    .when_known(),
     RowField::new(
         "paths",
         "PATHS",
@@ -55,7 +65,7 @@ pub fn job_channels(look: &Snapshot, comparison: &JobComparison) -> Option<Vec<J
     let ends = |channel: &ChannelId| {
         let from = *comparison.channels.get(channel.index())?;
         let to = look.fabric().port(from).peer?;
-        Some((look.unique_port_name(from), look.unique_port_name(to)))
+        Some([from, to])
     };
     let mut own = vec![(0, 0, 0); comparison.channels.len()];
     for (job, load) in loads.jobs.iter().enumerate() {
@@ -72,10 +82,12 @@ pub fn job_channels(look: &Snapshot, comparison: &JobComparison) -> Option<Vec<J
         .loads
         .iter()
         .filter_map(|(channel, paths)| {
-            let (from, to) = ends(channel)?;
+            let ports = ends(channel)?;
+            let [from, to] = ports.map(|port| look.unique_port_name(port));
+            let labels = ports.map(|port| look.label(port).map(|label| label.shown()));
             let (jobs, most, whose) = own[channel.index()];
             let job = comparison.name(whose)?.clone();
-            Some(JobChannel { from, to, paths: *paths, jobs, most, job })
+            Some(JobChannel { from, to, labels, paths: *paths, jobs, most, job })
         })
         .collect();
     // The sort is stable, so equal channels stay in their order.

@@ -161,7 +161,7 @@ fn read_levels(
         return Err(too_many(count));
     }
     let wanted = LevelReadOptions { every: false, switches: false, most: Some(DEFAULT_QUERY_LIMIT) };
-    match source.read_levels(&mut look.observation, wanted, watch)? {
+    match source.read_levels(&mut look.observation, None, wanted, watch)? {
         LevelReadOutcome::Read(read) => Ok(Some(read)),
         LevelReadOutcome::TooMany(count) => Err(too_many(count)),
         LevelReadOutcome::NotLive | LevelReadOutcome::NoManager | LevelReadOutcome::Silent => Ok(None),

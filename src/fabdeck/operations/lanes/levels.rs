@@ -10,6 +10,7 @@ use crate::operations::check::choices::{ChoiceLevelsInForce, add_choices, has_ch
 use crate::operations::check::judgement::{
     CertificateNames, CertificateReport, certificate_report, check, count_unread_tables, routes_of_tables,
 };
+use crate::system::phase::Phase;
 use fabdeck_fabric::observe::PolicyLevels;
 use fabdeck_fabric::{
     Faults, Guid, Lane, Lid, ListedLevels, NodeId, PathLanes, PortId, Routes, ServiceLevel, ServiceLevels,
@@ -142,7 +143,8 @@ pub fn check_in_force(
     sent: LevelsInForce<'_>,
     pulse: &dyn RouteProgress,
 ) -> Result<CertificateReport, EngineRefusal> {
-    let report = check_static_ports(look, tables, faults, switches, sent, pulse)?;
+    let report =
+        Phase::time("certificate", || check_static_ports(look, tables, faults, switches, sent, pulse))?;
     if !has_choices(tables) {
         return Ok(report);
     }

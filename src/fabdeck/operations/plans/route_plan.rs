@@ -10,6 +10,7 @@ use crate::catalogue::snapshot::Snapshot;
 use crate::catalogue::summary::count_words;
 use crate::operations::operation::Operation;
 use crate::operations::preview::whatif::{EngineRow, Proposal, ProposalOptions, propose};
+use crate::system::phase::Phase;
 use fabdeck_change::Plan;
 use fabdeck_fabric::Faults;
 use fabdeck_mad::access::AttributePart;
@@ -60,7 +61,7 @@ pub fn route_plan(
 }
 
 pub fn text_of_plan(plan: &Plan) -> Result<String, Failure> {
-    plan_text(plan).map_err(unwritten_failure)
+    Phase::time("text of the plan", || plan_text(plan)).map_err(unwritten_failure)
 }
 
 pub(crate) fn unwritten_failure(error: PlanCreationError) -> Failure {

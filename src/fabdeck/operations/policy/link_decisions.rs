@@ -438,8 +438,12 @@ fn decide_release(observed: &PolicyObservation, link: &IsolatedLink) -> Option<L
         return Some(release(link, "a person settled its change"));
     }
     let is_out = matches!(link.stage, IsolationStage::Out { .. });
-    (is_out && seen.carries_paths == Some(true))
-        .then(|| release(link, "paths lead over it again, so another program routed the fabric"))
+    (is_out && seen.carries_paths == Some(true)).then(|| {
+        release(
+            link,
+            "paths lead over it again: another program routed the fabric, or pairs have no other path",
+        )
+    })
 }
 
 fn release(link: &IsolatedLink, why: &str) -> LinkDecision {

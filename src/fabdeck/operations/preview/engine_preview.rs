@@ -16,7 +16,6 @@ use crate::operations::check::known_partitions::{KnownPartitions, add_partitions
 use crate::operations::check::loads::{JobFigures, job_figures_in_force};
 use crate::operations::lanes::lanes_in_force::{LaneReading, read_snapshot, read_snapshot_without_lanes};
 use crate::operations::operation::Operation;
-use crate::system::phase::Phase;
 use fabdeck_fabric::Faults;
 use fabdeck_mad::access::ReadOptions;
 use fabdeck_routing::{Engine, find_engine, suitable_engines};
@@ -80,7 +79,7 @@ pub fn preview_engines(
     let partitions = add_partitions(operation, partitions.as_deref(), options.switches, &mut snapshot)?;
     let (loss, hit) = match has_tables {
         true => {
-            let preview = Phase::time("index of paths", || Preview::with_marks(&snapshot, &tables, &faults))?;
+            let preview = Preview::with_marks(&snapshot, &tables, &faults)?;
             (MarkLoss::Counted(Box::new(preview.cost(*expected))), preview.hit_hosts(&snapshot))
         }
         false => count_mark_loss(&snapshot, None, &faults),

@@ -7,8 +7,9 @@ use super::victims::HitHosts;
 use super::whatif::{Cost, CostBound, routes_in_force};
 use crate::catalogue::snapshot::Snapshot;
 use crate::operations::check::judgement::count_unread_tables;
+use crate::system::phase::Phase;
 use fabdeck_fabric::observe::AdaptiveRouting;
-use fabdeck_fabric::{ElementId, Faults, Tables};
+use fabdeck_fabric::{ElementId, Faults, Routes, Tables};
 use fabdeck_routing::analysis::{MarkedPaths, PathIndex};
 use fabdeck_routing::{EngineRefusal, NoProgress, Problem, RouteProgress};
 
@@ -24,10 +25,21 @@ pub struct Preview {
 impl Preview {
     /// Indexes the tables, without any mark.
     pub fn new(look: &Snapshot, tables: &Tables, pulse: &dyn RouteProgress) -> Result<Self, EngineRefusal> {
+        let index = |problem: &Problem<'_>, routes| {
+            PathIndex::partitioned(problem, routes, look.partitions.as_ref(), pulse)
+        };
+        Self::of_index(look, tables, index)
+    }
+
+    fn of_index(
+        look: &Snapshot,
+        tables: &Tables,
+        index: impl FnOnce(&Problem<'_>, Arc<Routes>) -> Result<PathIndex, EngineRefusal>,
+    ) -> Result<Self, EngineRefusal> {
         let whole = Faults::new();
         let problem = Problem::new(look.fabric(), &whole);
         let routes = Arc::new(routes_in_force(look, tables, &whole));
-        let paths = Arc::new(PathIndex::partitioned(&problem, routes, look.partitions.as_ref(), pulse)?);
+        let paths = Arc::new(Phase::time("index of paths", || index(&problem, routes))?);
         Ok(Self {
             marked: MarkedPaths::new(Arc::clone(&paths)),
             paths,
@@ -36,9 +48,12 @@ impl Preview {
         })
     }
 
-    /// Indexes the tables for one set of marks.
+    /// Indexes the tables for one set of marks, and no others.
     pub fn with_marks(look: &Snapshot, tables: &Tables, faults: &Faults) -> Result<Self, EngineRefusal> {
-        let mut preview = Self::new(look, tables, &NoProgress)?;
+        let index = |problem: &Problem<'_>, routes| {
+            PathIndex::of_marks(problem, routes, look.partitions.as_ref(), faults, &NoProgress)
+        };
+        let mut preview = Self::of_index(look, tables, index)?;
         preview.set_marks(look, faults);
         Ok(preview)
     }

@@ -6,6 +6,7 @@ use super::whatif::{Proposal, routes_in_force};
 use crate::catalogue::snapshot::Snapshot;
 use crate::operations::check::judgement::CertificateNames;
 use crate::operations::lanes::levels::LevelsInForce;
+use crate::system::phase::Phase;
 use fabdeck_change::{
     OrderedWrites, PlanWrite, StagedTransition, SurvivingFabric, TransitionReport, order_writes, plan_writes,
 };
@@ -46,7 +47,9 @@ pub(crate) fn plan_transition(
     let problem = Problem::new(fabric, faults);
     let old = routes_in_force(look, tables, faults);
     let name = |switch| look.unique_name(NodeId(switch)).into_owned();
-    let ordered = order_writes(&problem, (&old, &proposal.routes), proposal.switches, writes, &name);
+    let ordered = Phase::time("order of writes", || {
+        order_writes(&problem, (&old, &proposal.routes), proposal.switches, writes, &name)
+    });
     // Marked elements may still work, and packets use their old paths until they fail. So the transition
     // covers the whole fabric.
     let none = Faults::default();

@@ -41,7 +41,7 @@ pub fn read_source(
     count: u32,
 ) -> Result<ReportReadings, Failure> {
     operation.listen_to_stop();
-    let wanted = ReadOptions { tables: true, ..ReadOptions::default() };
+    let wanted = ReadOptions { tables: true, partitions: true, ..ReadOptions::default() };
     let OpenSnapshot { mut source, snapshot: mut look } = operation.open_snapshot(wanted)?;
     operation.env.assume(&mut look)?;
     if let Some(growth) = look.observation.growth.take().filter(|_| interval.is_none()) {

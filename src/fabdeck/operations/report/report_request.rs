@@ -12,6 +12,7 @@ use super::report_readings::{ReportReadings, read_source};
 use crate::catalogue::failure::Failure;
 use crate::catalogue::shell_words::quote_for_shell;
 use crate::catalogue::summary::count_words;
+use crate::operations::check::known_partitions::add_partition_tables;
 use crate::operations::event_store::ledger_reader::LedgerCache;
 use crate::operations::health::acknowledgements::AcknowledgedCapture;
 use crate::operations::health::health_check::{place_known_jobs, read_running_jobs};
@@ -26,6 +27,7 @@ use crate::operations::preview::path_preview::Preview;
 use crate::operations::progress::StopOnlyProgress;
 use crate::operations::watch::watch_verdict::WatchVerdict;
 use fabdeck_fabric::Faults;
+use fabdeck_fabric::observe::digits_in_groups;
 use fabdeck_files::capture::find_capture;
 use fabdeck_routing::NoProgress;
 
@@ -51,11 +53,13 @@ pub fn make_report(operation: &mut Operation<'_>, request: &ReportRequest) -> Re
         Some(file) => read_recording(operation, &file)?,
         None => read_source(operation, request.interval, request.intervals)?,
     };
+    add_partition_tables(&mut readings.look, false);
     let (placed, jobs) = place_known_jobs(&mut readings.look, list, &from);
     let look = Arc::new(readings.look.clone());
     let placed = placed.map(|placed| Arc::new(JobComparison::new(&look, placed, &Faults::new(), None)));
     let tables = look.observation.tables.has_forwarding();
     let certificate = certify_tables(&look, &NoProgress).map_err(|refusal| refusal.to_string());
+    let kept_apart = certificate.as_ref().ok().and_then(|found| found.as_ref()?.kept_apart);
     let certified = match &certificate {
         Ok(certificate) => Ok(certificate.as_ref().and_then(uncertified_reason)),
         Err(why) => Err(why.clone()),
@@ -79,7 +83,10 @@ pub fn make_report(operation: &mut Operation<'_>, request: &ReportRequest) -> Re
     let ranked = Arc::new(ranking.run(Some(operation.env.outside), stored.as_deref()));
     let tables = match (certified, tables) {
         (Ok(Some(why)), _) => Err(why),
-        (Ok(None), true) => Ok("certified".to_owned()),
+        (Ok(None), true) => Ok(match kept_apart {
+            Some(apart) => format!("certified; partitions keep {} pairs apart", digits_in_groups(apart)),
+            None => "certified".to_owned(),
+        }),
         (Ok(None), false) => Err("the source has none (--assume ENGINE)".to_owned()),
         (Err(why), _) => Err(why),
     };

@@ -4,7 +4,7 @@ use super::headline::HeadlineRelation::{AtLeast, AtMost, Equal, Printed, SameOrd
 use super::headline::{Headline, HeadlineRow, HeadlineRows, HeadlineWork, order_words};
 use super::headline_run::{HeadlineRun, HeadlineStop};
 use super::study_part::{StudyPart, mean};
-use crate::operations::study::linear_fit::fit_rows;
+use crate::operations::study::linear_fit::{LinearFit, fit_rows};
 use crate::operations::study::study_row::{CellStatus, StudyRow};
 
 const LEFT_OUT: &str = "left out with --quick";
@@ -271,12 +271,11 @@ fn fit_table(
         let why = "packets, not flits, and no output buffers: a third off is near";
         let row = HeadlineRow::may(intercept_label, *intercept, fit.intercept, Within(30.0));
         rows.push(row.because(why).over(sample.clone()));
-        let row = HeadlineRow::may(slope_label, *slope, fit.slope, SameSign).over(sample.clone());
-        let interval = fit.slope_margin.filter(|_| fit.slope.signum() != slope.signum());
-        rows.push(match interval.map(|margin| [fit.slope - margin, fit.slope + margin]) {
-            Some([low, high]) => row.because(format!("its interval of 95 % is {low:.2} to {high:.2}")),
-            None => row,
-        });
+        let row = match study {
+            "domke-small" => HeadlineRow::must(slope_label, *slope, fit.slope, SameSign),
+            _ => HeadlineRow::may(slope_label, *slope, fit.slope, SameSign),
+        };
+        rows.push(row.because(slope_words(&fit)).over(sample.clone()));
     }
     if ours.len() < 2 {
         return Ok(rows);
@@ -286,6 +285,18 @@ fn fit_table(
     let why = format!("of what the busiest channel allows flow here, in %: {}", shares.join(", "));
     rows.push(row.because(why));
     Ok(rows)
+}
+
+/// How well the line fits, and how sure its slope is.
+fn slope_words(fit: &LinearFit) -> String {
+    match (fit.r2, fit.slope_margin) {
+        (Some(r2), Some(margin)) => {
+            let [low, high] = [fit.slope - margin, fit.slope + margin];
+            format!("R squared {r2:.2}; the interval of 95 % is {low:.2} to {high:.2}")
+        }
+        (None, Some(margin)) => format!("all throughputs are equal; the interval is {margin:.2} wide"),
+        _ => "two values alone, so the slope has no interval".to_owned(),
+    }
 }
 
 fn small_fits(run: &HeadlineRun<'_>) -> HeadlineRows {

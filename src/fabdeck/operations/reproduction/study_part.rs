@@ -29,7 +29,7 @@ impl StudyPart {
     pub fn topologies(mut self, keep: impl Fn(&str) -> bool) -> Self {
         self.study.topologies.retain(|topology| match topology {
             TopologyEntry::Named(spec) => keep(&spec.to_string()),
-            TopologyEntry::File(_) | TopologyEntry::Source => false,
+            TopologyEntry::File(_) | TopologyEntry::Source { .. } => false,
         });
         self
     }
@@ -82,7 +82,7 @@ impl StudyPart {
     pub fn run(self, run: &HeadlineRun<'_>, times: bool) -> Result<Vec<StudyRow>, HeadlineStop> {
         let named = |entry: &TopologyEntry| match entry {
             TopologyEntry::Named(spec) => Some(StudyTopology::named(spec.clone())),
-            TopologyEntry::File(_) | TopologyEntry::Source => None,
+            TopologyEntry::File(_) | TopologyEntry::Source { .. } => None,
         };
         let topologies = self.study.topologies.iter().filter_map(named).collect();
         let engines = self.study.engines.iter().filter_map(StudyEngine::new).collect();

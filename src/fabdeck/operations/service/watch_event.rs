@@ -1,8 +1,9 @@
 //! The events of a watched fabric: what changed, and the problems that began, grew and ended.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
+use super::change_attestation::AttestedChanges;
 use super::watch_service::WatchedSweep;
 use crate::operations::changes::change_row::ChangeRow;
 use crate::operations::event_store::stored_batch::{OpenChange, OpenProblem, StoredEvent};
@@ -11,6 +12,7 @@ use crate::operations::event_store::watch_event::{EventSeverity, WatchEvent};
 use crate::operations::health::problem::{FabricProblem, ProblemSeverity};
 use crate::operations::policy::policy_notice::PolicyNotice;
 use crate::operations::watch::fabric_events::{fabric_event_elements, fabric_event_text, fabric_event_word};
+use fabdeck_change::AttestationVerdict;
 use fabdeck_fabric::Element;
 use fabdeck_fabric::observe::FabricEvent;
 
@@ -20,6 +22,12 @@ const MAX_ELEMENTS: usize = 20;
 /// Receives events.
 pub trait EventSink {
     fn receive(&mut self, event: &WatchEvent);
+    /// Waits for what is still under way, at the end of the watch.
+    fn finish(&mut self) {}
+    /// What the user has to know of the output, since this was asked last.
+    fn take_messages(&mut self) -> Vec<String> {
+        Vec::new()
+    }
 }
 
 /// Derives events from sweeps. A problem that comes back within the recovery window is the same one, so that a link that
@@ -30,6 +38,8 @@ pub struct WatchEventDeriver {
     next: u64,
     problems: BTreeMap<String, OpenProblem>,
     changes: BTreeMap<String, OpenChange>,
+    /// Confirmed changes that were reported as overwritten.
+    overwritten: BTreeSet<String>,
     is_readable: bool,
 }
 
@@ -56,7 +66,8 @@ impl WatchEventDeriver {
     /// `recovery`: time for which a problem has to be absent until it counts as ended.
     pub fn new(recovery: Duration) -> Self {
         let recovery_ms = i64::try_from(recovery.as_millis()).unwrap_or(i64::MAX);
-        Self { recovery_ms, next: 1, problems: BTreeMap::new(), changes: BTreeMap::new(), is_readable: true }
+        let (problems, changes) = (BTreeMap::new(), BTreeMap::new());
+        Self { recovery_ms, next: 1, problems, changes, overwritten: BTreeSet::new(), is_readable: true }
     }
 
     /// Continues after the events that are stored: numbers go on, and what was reported as open is.
@@ -64,6 +75,7 @@ impl WatchEventDeriver {
         self.next = stored.event + 1;
         self.problems = stored.problems.clone();
         self.changes = stored.changes.clone();
+        self.overwritten = stored.overwritten.clone();
         self.is_readable = !stored.is_unreadable;
     }
 
@@ -111,6 +123,28 @@ impl WatchEventDeriver {
             EventDraft { kind, severity, text, subject, elements }
         };
         self.number(notices.into_iter().map(draft).collect(), time_ms)
+    }
+
+    /// The events of confirmed changes that the fabric does not hold any more, and of those that it holds again. One of which
+    /// that is not known is left as it was.
+    pub fn derive_attestation(&mut self, found: &AttestedChanges, time_ms: i64) -> Vec<WatchEvent> {
+        let mut drafts = Vec::new();
+        for (id, change) in found {
+            let text = format!("change {} {}", change.number, change.words);
+            let draft = match change.verdict {
+                AttestationVerdict::NotKnown => None,
+                AttestationVerdict::NoLongerStands => self
+                    .overwritten
+                    .insert(id.clone())
+                    .then(|| EventDraft::new("change-overwritten", EventSeverity::Warning, text)),
+                AttestationVerdict::Stands | AttestationVerdict::Superseded => self
+                    .overwritten
+                    .remove(id)
+                    .then(|| EventDraft::new("change-stands", EventSeverity::Info, text)),
+            };
+            drafts.extend(draft.map(|draft| draft.about(id)));
+        }
+        self.number(drafts, time_ms)
     }
 
     /// The event of a fabric that cannot be read. Problems that were open stay so.

@@ -6,10 +6,12 @@ use std::time::{Duration, Instant};
 
 use jiff::Timestamp;
 
+use super::change_attestation::ChangeAttestation;
 use super::service_store::{ServiceStore, StoreChoice};
 use super::watch_event::WatchEventDeriver;
 use crate::catalogue::failure::Failure;
 use crate::catalogue::snapshot::Snapshot;
+use crate::operations::environment::Env;
 use crate::operations::event_store::watch_event::WatchEvent;
 use crate::operations::health::health_check::{
     HealthChecks, HealthReadings, HealthReport, JudgedTables, place_known_jobs,
@@ -18,6 +20,7 @@ use crate::operations::health::link_history::mark_histories;
 use crate::operations::health::pending_changes::find_pending_changes;
 use crate::operations::health::ranked_problems::rank_problems;
 use crate::operations::jobs::list_source::JobSource;
+use crate::operations::ledger::link_ledger::LinkLedger;
 use crate::operations::operation::{OpenSnapshot, Operation};
 use crate::operations::policy::policy_file::Policy;
 use crate::operations::policy::policy_observation::PolicyReading;
@@ -64,6 +67,8 @@ pub struct ServiceStatistics {
     pub events: BTreeMap<&'static str, u64>,
     /// Events that wait for room on the disk of the store; `None` without a store.
     pub unstored_events: Option<u64>,
+    /// Confirmed changes that the fabric does not hold any more; `None` where that is not known.
+    pub overwritten_changes: Option<u64>,
 }
 
 /// What is known after a sweep.
@@ -119,6 +124,7 @@ pub fn run_watch_service(
         statistics: ServiceStatistics::default(),
         events,
         store: ServiceStore::new(request.store),
+        attestation: ChangeAttestation::new(),
         clock: SweepClock::new(false),
         policy: policy.transpose()?,
         started: (now_ms(), Instant::now()),
@@ -155,6 +161,7 @@ struct WatchService<'r> {
     statistics: ServiceStatistics,
     events: WatchEventDeriver,
     store: ServiceStore,
+    attestation: ChangeAttestation,
     /// The clock of the source that is open.
     clock: SweepClock,
     policy: Option<(PolicyRunner, Option<PolicyWriter>)>,
@@ -325,13 +332,8 @@ impl WatchService<'_> {
             placed,
             jobs,
         };
-        let (problems, checks) = readings.judge();
-        let outside = operation.env.outside;
-        let (mut problems, unacknowledged) = rank_problems(problems, snapshot, Some(outside), &[]);
         let time_ms = self.clock.time(sweep);
-        mark_histories(&mut problems, snapshot, self.store.ledger(), time_ms);
-        let changes = find_pending_changes(operation.env, snapshot);
-        let report = HealthReport { problems, checks: HealthChecks { unacknowledged, ..checks }, changes };
+        let report = report_health(operation.env, readings, self.store.ledger(), time_ms);
         let mut watched = WatchedSweep {
             snapshot,
             sweep,
@@ -358,16 +360,36 @@ impl WatchService<'_> {
         let PolicyOutcome { notices, actions, wrote } =
             step_policy(self.policy.as_mut(), operation, &reading, running.as_ref());
         events.extend(self.events.derive_policy(notices, time_ms));
+        let attested = self.attestation.update(operation, watched.snapshot, &events);
+        events.extend(attested.into_iter().flat_map(|found| self.events.derive_attestation(found, time_ms)));
         let stored = events.iter().map(|event| self.events.to_stored(event)).collect();
         // What is published is stored: a watch that is killed publishes no event under a number that is used again.
         self.store.record(operation, &watched, stored, actions);
-        let unstored_events = self.store.unstored_events();
-        let statistics = ServiceStatistics { unstored_events, ..self.statistics.clone() };
+        let statistics = ServiceStatistics {
+            unstored_events: self.store.unstored_events(),
+            overwritten_changes: self.attestation.overwritten(),
+            ..self.statistics.clone()
+        };
         watched.statistics = &statistics;
         publisher.publish(&watched, &events);
         publisher.take_messages().iter().for_each(|line| operation.reporter.report_line(line));
         if wrote { WatchEnd::Reopen } else { WatchEnd::Done }
     }
+}
+
+/// The problems of a sweep, ranked, with what their cables did before, and the changes that wait.
+fn report_health(
+    env: Env<'_>,
+    readings: HealthReadings<'_>,
+    ledger: Option<&LinkLedger>,
+    time_ms: i64,
+) -> HealthReport {
+    let snapshot = readings.snapshot;
+    let (problems, checks) = readings.judge();
+    let (mut problems, unacknowledged) = rank_problems(problems, snapshot, Some(env.outside), &[]);
+    mark_histories(&mut problems, snapshot, ledger, time_ms);
+    let changes = find_pending_changes(env, snapshot);
+    HealthReport { problems, checks: HealthChecks { unacknowledged, ..checks }, changes }
 }
 
 /// The step of a policy after a sweep; without one nothing is done.

@@ -241,7 +241,9 @@ impl MeasureWork<'_> {
             _ if row.status == CellStatus::Incomplete => Ok(()),
             MeasureKind::Loads => {
                 let problem = Problem::new(self.snapshot.fabric(), self.faults);
-                let loads = PermutationLoads::measure(&FlowPaths::new(&problem, &routes.answer.routes));
+                let loads =
+                    PermutationLoads::measure(&FlowPaths::new(&problem, &routes.answer.routes), progress)
+                        .map_err(|_| progress.cancellation())?;
                 row.worst_permutation = Some(loads.worst.flows);
                 row.abb = six_digits(loads.bisect.bandwidth);
                 row.afpb = six_digits(loads.permutation.bandwidth);

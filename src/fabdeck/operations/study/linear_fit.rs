@@ -57,7 +57,9 @@ impl LinearFit {
     /// Where another line, below at no failures, comes to lie above.
     fn crossing(&self, other: &Self) -> Option<f64> {
         let x = (self.intercept - other.intercept) / (other.slope - self.slope);
-        (other.at(0.0) < self.at(0.0) && other.slope > self.slope && x.is_finite()).then_some(x)
+        // Lines that begin at one place, to the digits of a table, do not cross.
+        let is_below = six_digits(other.at(0.0)) < six_digits(self.at(0.0));
+        (is_below && other.slope > self.slope && x.is_finite()).then_some(x)
     }
 }
 
@@ -143,9 +145,14 @@ pub fn fit_rows(rows: &[StudyRow]) -> Vec<FitRow> {
         let possible = most.get(topology.as_str()).copied().unwrap_or(f64::INFINITY);
         let crossings = crossings.filter(|(x, ..)| *x <= possible);
         let first = crossings.min_by(|a, b| a.0.total_cmp(&b.0));
-        let name = |engine: &str, lanes: u64| match lanes == lanes_asked || lanes == 1 {
-            true => engine.to_owned(),
-            false => format!("{engine} ({lanes} lanes)"),
+        // An engine that is compared on several numbers of lanes is named with them.
+        let has_several = |engine: &str| {
+            let mut own = fits.iter().filter(|(other, _)| other.0 == key.0 && other.1 == engine);
+            own.nth(1).is_some()
+        };
+        let name = |engine: &str, lanes: u64| match has_several(engine) {
+            true => format!("{engine} ({lanes} {})", if lanes == 1 { "lane" } else { "lanes" }),
+            false => engine.to_owned(),
         };
         let crossing = first.map(|(failures, engine, lanes, other)| FitCrossing {
             engine: name(engine, *lanes),

@@ -17,6 +17,7 @@ mod study_folder;
 pub mod study_row;
 pub mod study_run;
 pub mod study_status;
+mod study_text;
 pub(crate) mod study_values;
 pub mod table_export;
 pub(crate) mod toml_table;

@@ -6,15 +6,17 @@ use std::path::{Path, PathBuf};
 use super::built_in_studies::{BUILT_IN_STUDIES, find_built_in};
 use super::cell_plan::StudyPlan;
 use super::result_record::ResultIndex;
-use super::study_engine::{StudyEngine, store_files};
+use super::study_engine::{StudyEngine, read_files};
 use super::study_file::{Study, TopologyEntry, read_study};
 use super::study_folder::{SegmentReader, SegmentSummary, StudyFolder};
 use super::study_row::StudyRow;
 use super::study_status::{StudyStatus, study_status};
+use super::study_text::StudyText;
 use super::toml_table::StudyFault;
 use super::topology::StudyTopology;
 use crate::catalogue::exit::Exit;
 use crate::catalogue::failure::Failure;
+use crate::catalogue::snapshot::Snapshot;
 use crate::operations::environment::Env;
 use crate::operations::operation::Operation;
 use fabdeck_fabric::{similar_words, suggest};
@@ -23,14 +25,6 @@ use fabdeck_mad::access::ReadOptions;
 
 /// The study that is run where `--source` alone says what about.
 pub const OWN_FABRIC_STUDY: &str = "next-failures";
-
-/// The text of a study, and what messages call it.
-struct StudyText {
-    name: String,
-    text: String,
-    /// The folder that files of topologies are relative to.
-    beside: PathBuf,
-}
 
 /// A study with its folder.
 pub struct OpenStudy {
@@ -76,12 +70,17 @@ pub fn open_to_run(
     };
     let text = read_text(named, is_folder)?;
     let study = checked_study(&text)?;
-    folder.prepare(&text.text, update)?;
+    // All that the study names is read before anything is written, so that a mistake leaves no folder behind.
+    let mut files = Vec::new();
     for (at, entry) in study.topologies.iter().enumerate() {
-        store_topology(operation, &folder, (at, entry), &text.beside)?;
+        files.extend(read_topology(operation, &folder, (at, entry), &text)?);
     }
     for entry in &study.engines {
-        store_files(&folder, entry, &text.beside)?;
+        files.extend(read_files(&folder, entry, &text)?);
+    }
+    folder.prepare(&text.text, update)?;
+    for (path, bytes) in files {
+        folder.store_once(&path, &bytes)?;
     }
     let plan = plan_of_folder(operation.env, study, &folder)?;
     Ok(OpenStudy { plan, folder })
@@ -132,43 +131,59 @@ fn checked_study(text: &StudyText) -> Result<Study, Failure> {
     })
 }
 
-/// Stores a fabric that is not made by name, unless the folder has it: the first process reads it, and all others use what
-/// it read.
-fn store_topology(
+/// Reads a fabric that is not made by name, unless the folder has it: the first process reads it, and all others use what
+/// it read. The result has the file in the folder and what belongs there.
+fn read_topology(
     operation: &mut Operation<'_>,
     folder: &StudyFolder,
     (at, entry): (usize, &TopologyEntry),
-    beside: &Path,
-) -> Result<(), Failure> {
+    text: &StudyText,
+) -> Result<Option<(PathBuf, Vec<u8>)>, Failure> {
     let stored = folder.topology_file(at);
     if matches!(entry, TopologyEntry::Named(_)) {
-        return Ok(());
+        return Ok(None);
     }
     if stored.is_file() {
-        if *entry == TopologyEntry::Source && operation.env.given.source.is_some() {
+        if matches!(entry, TopologyEntry::Source { .. }) && operation.env.given.source.is_some() {
             let line = format!(
                 "the fabric is that of {}, not what --source names now; name another folder to read it again",
                 stored.display()
             );
             operation.reporter.report_line(&line);
         }
-        return Ok(());
+        return Ok(None);
     }
-    let snapshot = match entry {
-        TopologyEntry::File(file) => {
-            let source = operation.env.outside.open_files(&[beside.join(file)])?;
-            operation.read_snapshot_from(source, ReadOptions::default())?
-        }
-        _ if operation.env.given.source.is_none() => {
-            let what = "FD-9413: the study is about a fabric of your own; name it with --source";
-            return Err(Failure::usage(what));
-        }
-        _ => operation.read_snapshot(ReadOptions::default())?,
+    let (line, key) = match entry {
+        TopologyEntry::File(file) => (file.line, "file"),
+        TopologyEntry::Source { line } => (*line, "source"),
+        TopologyEntry::Named(_) => (1, "name"),
     };
+    let snapshot = read_fabric(operation, entry, &text.beside)
+        .map_err(|failure| text.failure_at(line, (key, "[[topology]]"), failure))?;
     operation.conclude(&snapshot);
     let written = ibnetdiscover::write(snapshot.fabric(), None)
         .map_err(|error| Failure::new(Exit::BadInput, error.to_string()))?;
-    folder.store_once(&stored, written.text.as_bytes())
+    Ok(Some((stored, written.text.into_bytes())))
+}
+
+fn read_fabric(
+    operation: &mut Operation<'_>,
+    entry: &TopologyEntry,
+    beside: &Path,
+) -> Result<Snapshot, Failure> {
+    if let TopologyEntry::File(file) = entry {
+        let source = operation.env.outside.open_files(&[beside.join(&file.value)])?;
+        return operation.read_snapshot_from(source, ReadOptions::default()).map_err(|failure| {
+            let exit = if failure.exit == Exit::Unreachable { Exit::BadInput } else { failure.exit };
+            Failure { exit, ..failure }
+        });
+    }
+    if operation.env.given.source.is_none() {
+        return Err(Failure::usage(
+            "FD-9413: the study is about a fabric of your own; name it with --source",
+        ));
+    }
+    operation.read_snapshot(ReadOptions::default())
 }
 
 fn plan_of_folder(env: Env<'_>, study: Study, folder: &StudyFolder) -> Result<StudyPlan, Failure> {
@@ -177,10 +192,10 @@ fn plan_of_folder(env: Env<'_>, study: Study, folder: &StudyFolder) -> Result<St
         topologies.push(match entry {
             TopologyEntry::Named(spec) => StudyTopology::named(spec.clone()),
             TopologyEntry::File(file) => {
-                let name = file.file_name().unwrap_or_default().to_string_lossy().into_owned();
+                let name = file.value.file_name().unwrap_or_default().to_string_lossy().into_owned();
                 stored_topology(env, folder, at, &name)?
             }
-            TopologyEntry::Source => stored_topology(env, folder, at, "source")?,
+            TopologyEntry::Source { .. } => stored_topology(env, folder, at, "source")?,
         });
     }
     let mut engines = Vec::new();
@@ -215,7 +230,9 @@ pub fn read_status(env: Env<'_>, path: &Path) -> Result<StudyStatus, Failure> {
     let OpenStudy { plan, folder } = open_folder(env, path)?;
     let (mut reader, mut index) = (SegmentReader::new(&folder), ResultIndex::default());
     reader.refresh(&mut |json| index.add_json(json))?;
-    Ok(study_status(&plan, &index, reader.summary()))
+    let status = study_status(&plan, &index, reader.summary());
+    let costs = if env.given.no_times { Vec::new() } else { status.costs };
+    Ok(StudyStatus { costs, ..status })
 }
 
 /// The results of a study. Without times, a column that differs from run to run is empty.

@@ -6,6 +6,8 @@ use std::sync::Arc;
 
 use super::study_file::EngineEntry;
 use super::study_folder::StudyFolder;
+use super::study_text::StudyText;
+use super::toml_table::Lined;
 use crate::catalogue::exit::Exit;
 use crate::catalogue::failure::Failure;
 use crate::operations::environment::Env;
@@ -51,7 +53,7 @@ impl EngineFile {
 pub struct EngineKeys {
     pub plain_search: bool,
     pub spread_lanes: bool,
-    pub files: Vec<(EngineFile, PathBuf)>,
+    pub files: Vec<(EngineFile, Lined<PathBuf>)>,
 }
 
 impl EngineKeys {
@@ -124,15 +126,22 @@ impl StudyEngine {
     }
 }
 
-/// Stores the files of an engine, unless the folder has them: the first process reads them, and all others use the same.
-pub fn store_files(folder: &StudyFolder, entry: &EngineEntry, beside: &Path) -> Result<(), Failure> {
-    for (file, path) in &entry.keys.files {
-        let stored = folder.engine_file(entry.id, *file);
-        if !stored.is_file() {
-            folder.store_once(&stored, &read(&beside.join(path))?)?;
-        }
-    }
-    Ok(())
+/// What the file of an engine holds, of those that the folder does not have yet: the first process reads them, and all
+/// others use the same.
+pub fn read_files(
+    folder: &StudyFolder,
+    entry: &EngineEntry,
+    text: &StudyText,
+) -> Result<Vec<(PathBuf, Vec<u8>)>, Failure> {
+    let files =
+        entry.keys.files.iter().map(|(file, path)| (folder.engine_file(entry.id, *file), *file, path));
+    let missing = files.filter(|(stored, ..)| !stored.is_file());
+    let read = missing.map(|(stored, file, path)| {
+        let failed =
+            |failure| text.failure_at(path.line, (file.key(), &format!("[engines.{}]", entry.id)), failure);
+        Ok((stored, read(&text.beside.join(&path.value)).map_err(failed)?))
+    });
+    read.collect()
 }
 
 fn read(path: &Path) -> Result<Vec<u8>, Failure> {

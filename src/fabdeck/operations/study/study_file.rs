@@ -9,7 +9,7 @@ use toml::de::DeTable;
 use super::measure_kind::{DrawnPattern, Measure, MeasureKind};
 use super::study_engine::{EngineFile, EngineKeys};
 use super::study_values::{FailureAmount, LoadShare, SeedRange, parse_count, parse_duration, parse_nanos};
-use super::toml_table::{StudyFault, TomlTable, TomlText, whole_number};
+use super::toml_table::{Lined, StudyFault, TomlTable, TomlText, whole_number};
 use fabdeck_fabric::generate::FabricSpec;
 use fabdeck_fabric::{similar_words, suggest};
 use fabdeck_routing::{ENGINES, Engine, NAMED_ENGINES, find_engine};
@@ -38,9 +38,11 @@ pub struct Study {
 pub enum TopologyEntry {
     Named(FabricSpec),
     /// A file of a known format, relative to the study file.
-    File(PathBuf),
+    File(Lined<PathBuf>),
     /// The fabric that `--source` names.
-    Source,
+    Source {
+        line: usize,
+    },
 }
 
 /// A number of failures, with the seeds that draw them.
@@ -101,8 +103,8 @@ fn read_top<'r, 't>(reader: &'r TomlText<'t>, mut top: TomlTable<'r, 't>) -> Stu
     let name = top.required_text("name");
     let about = top.text("about").map_or_else(String::new, |text| text.value);
     let topologies: Vec<_> = top.tables("topology").into_iter().flat_map(read_topology).collect();
-    if topologies.is_empty() {
-        reader.report(1, "FD-9405: the study has no [[topology]] that can be read");
+    if topologies.is_empty() && !top.has("topology") {
+        reader.report(1, "FD-9405: the study has no [[topology]]");
     }
     let mut failures: Vec<_> = top.one_or_more_tables("faults").into_iter().flat_map(read_failures).collect();
     if failures.is_empty() {
@@ -117,8 +119,8 @@ fn read_top<'r, 't>(reader: &'r TomlText<'t>, mut top: TomlTable<'r, 't>) -> Stu
         None => usual_settings(),
     };
     let measures: Vec<_> = top.tables("measure").into_iter().flat_map(read_measure).collect();
-    if measures.is_empty() {
-        reader.report(1, "FD-9405: the study has no [[measure]] that can be read");
+    if measures.is_empty() && !top.has("measure") {
+        reader.report(1, "FD-9405: the study has no [[measure]]");
     }
     top.refuse_unknown_keys();
     Study { name, about, topologies, failures, engines, lanes, measures, settings }
@@ -156,8 +158,12 @@ fn read_topology(mut table: TomlTable<'_, '_>) -> Vec<TopologyEntry> {
                 }
             }
         }
-        (None, Some(file), None) if seeds.is_none() => found.push(TopologyEntry::File(file.value.into())),
-        (None, None, Some(_)) if seeds.is_none() => found.push(TopologyEntry::Source),
+        (None, Some(file), None) if seeds.is_none() => {
+            found.push(TopologyEntry::File(file.map(PathBuf::from)));
+        }
+        (None, None, Some(source)) if seeds.is_none() => {
+            found.push(TopologyEntry::Source { line: source.line });
+        }
         _ => table.report(
             table.line,
             "FD-9406: a topology has a 'name' (with 'seeds' if it is drawn by seed), or a 'file', or 'source = \"--source\"', and \
@@ -240,7 +246,7 @@ fn read_engine(engine: &'static Engine, own: Option<TomlTable<'_, '_>>, lanes: &
     entry.keys.plain_search = own.flag("plain_search");
     entry.keys.spread_lanes = own.flag("spread_lanes");
     for file in EngineFile::ALL {
-        entry.keys.files.extend(own.text(file.key()).map(|path| (file, path.value.into())));
+        entry.keys.files.extend(own.text(file.key()).map(|path| (file, path.map(PathBuf::from))));
     }
     for key in entry.keys.useless(engine) {
         own.report(

@@ -10,7 +10,7 @@
 //! and writes nowhere else.
 
 use std::collections::BTreeMap;
-use std::fs::{self, File};
+use std::fs::{self, DirEntry, File};
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -124,11 +124,13 @@ pub struct SegmentReader {
     /// For each file the length that was read; `None`: it is no segment.
     read: BTreeMap<PathBuf, Option<u64>>,
     damaged: u64,
+    /// How often a segment was opened.
+    opened: u64,
 }
 
 impl SegmentReader {
     pub fn new(folder: &StudyFolder) -> Self {
-        Self { folder: folder.segment_folder(), read: BTreeMap::new(), damaged: 0 }
+        Self { folder: folder.segment_folder(), read: BTreeMap::new(), damaged: 0, opened: 0 }
     }
 
     /// Hands over the JSON of all records that were not read before.
@@ -139,24 +141,28 @@ impl SegmentReader {
             Err(error) => return Err(read_failure(&self.folder, &error)),
         };
         for entry in entries {
-            let path = entry.map_err(|error| read_failure(&self.folder, &error))?.path();
+            let entry = entry.map_err(|error| read_failure(&self.folder, &error))?;
+            let path = entry.path();
             if path.extension().is_some_and(|end| end == "segment") {
-                self.read_new(&path, add_json).map_err(|error| read_failure(&path, &error))?;
+                self.read_new(&entry, add_json).map_err(|error| read_failure(&path, &error))?;
             }
         }
         Ok(())
     }
 
-    fn read_new(&mut self, path: &Path, add_json: &mut dyn FnMut(&str)) -> io::Result<()> {
+    /// Opens a segment where it has grown, and no other: a folder may have thousands.
+    fn read_new(&mut self, entry: &DirEntry, add_json: &mut dyn FnMut(&str)) -> io::Result<()> {
+        let path = &entry.path();
         let from = match self.read.get(path) {
             Some(None) => return Ok(()),
             Some(Some(length)) => *length,
             None => 0,
         };
-        let mut file = File::open(path)?;
-        if file.metadata()?.len() == from {
+        if entry.metadata()?.len() == from {
             return Ok(());
         }
+        let mut file = File::open(path)?;
+        self.opened += 1;
         let mut bytes = Vec::new();
         file.seek(SeekFrom::Start(from))?;
         file.read_to_end(&mut bytes)?;
@@ -208,10 +214,13 @@ impl SegmentWriter {
         let failed = |error: io::Error| folder.write_failure(path, &error);
         file.write_all(&study_segment::encode_record(json)).map_err(failed)?;
         self.unsynced += 1;
-        if self.unsynced >= SYNC_RECORDS || self.synced_at.elapsed() >= SYNC_TIME {
-            self.sync()?;
-        }
-        Ok(())
+        self.sync_when_due()
+    }
+
+    /// Syncs what was appended if the records are many, or the last sync was long ago.
+    pub fn sync_when_due(&mut self) -> Result<(), Failure> {
+        let due = self.unsynced >= SYNC_RECORDS || self.synced_at.elapsed() >= SYNC_TIME;
+        if due { self.sync() } else { Ok(()) }
     }
 
     pub fn sync(&mut self) -> Result<(), Failure> {
@@ -237,9 +246,51 @@ fn create_segment(folder: &StudyFolder) -> Result<(PathBuf, File), Failure> {
             opened => {
                 let mut file = opened.map_err(failed)?;
                 file.write_all(HEADER.as_bytes()).map_err(failed)?;
+                // The name of a file is in its folder.
+                File::open(folder.segment_folder()).and_then(|names| names.sync_all()).map_err(failed)?;
                 return Ok((path, file));
             }
         }
     }
     Err(folder.write_failure(&folder.path, &io::ErrorKind::AlreadyExists.into()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn folder() -> (tempfile::TempDir, StudyFolder) {
+        let made = tempfile::tempdir().unwrap();
+        let folder = StudyFolder::new(made.path());
+        folder.prepare("name = \"x\"", false).unwrap();
+        (made, folder)
+    }
+
+    #[test]
+    fn a_segment_is_opened_only_when_it_has_grown() {
+        let (_made, folder) = folder();
+        let mut writers: Vec<SegmentWriter> = (0..20).map(|_| SegmentWriter::new(&folder)).collect();
+        writers.iter_mut().for_each(|writer| writer.append("{}").unwrap());
+        let (mut reader, mut records) = (SegmentReader::new(&folder), 0);
+        let mut refresh = |reader: &mut SegmentReader| {
+            reader.refresh(&mut |_| records += 1).unwrap();
+            (records, reader.opened)
+        };
+        assert_eq!(refresh(&mut reader), (20, 20));
+        assert_eq!(refresh(&mut reader), (20, 20), "nothing has grown");
+        writers[7].append("{}").unwrap();
+        assert_eq!(refresh(&mut reader), (21, 21));
+    }
+
+    #[test]
+    fn a_record_is_synced_after_its_time_without_another_one() {
+        let (_made, folder) = folder();
+        let mut writer = SegmentWriter::new(&folder);
+        writer.append("{}").unwrap();
+        writer.sync_when_due().unwrap();
+        assert_eq!(writer.unsynced, 1, "its time has not come");
+        writer.synced_at = writer.synced_at.checked_sub(SYNC_TIME).unwrap();
+        writer.sync_when_due().unwrap();
+        assert_eq!(writer.unsynced, 0);
+    }
 }

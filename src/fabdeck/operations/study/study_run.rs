@@ -160,11 +160,18 @@ impl SharedRun<'_> {
                 if self.signal.is_requested() {
                     self.stop.request();
                 }
-                let Ok(mut results) = self.results.lock() else { break };
-                if refreshed.elapsed() >= REFRESH_INTERVAL {
+                let mut found = Vec::new();
+                // No other process runs cells of this shard.
+                if self.options.shard == Shard::WHOLE && refreshed.elapsed() >= REFRESH_INTERVAL {
                     // A folder that cannot be read now is read again later; cells then run twice.
-                    let _ = reader.refresh(&mut |json| results.states.add_json(json));
+                    let _ = reader.refresh(&mut |json| found.push(json.to_owned()));
                     refreshed = Instant::now();
+                }
+                let Ok(mut results) = self.results.lock() else { break };
+                found.iter().for_each(|json| results.states.add_json(json));
+                if let Err(failure) = results.writer.sync_when_due() {
+                    results.failure.get_or_insert(failure);
+                    self.stop.request();
                 }
                 let ran = results.ran;
                 drop(results);

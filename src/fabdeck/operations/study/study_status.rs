@@ -8,6 +8,18 @@ use super::study_folder::SegmentSummary;
 use crate::catalogue::json_type::json_type;
 
 json_type! {
+    /// The real time of the cells of one topology, engine and measure.
+    #[derive(Clone, PartialEq, Debug)]
+    pub struct CellCost {
+        pub topology: String,
+        pub engine: String,
+        pub measure: &'static str,
+        pub cells: u64,
+        /// Seconds of one thread: of all these cells, and the mean.
+        pub seconds: f64,
+        pub mean_seconds: f64,
+    }
+
     /// The state of a study.
     #[derive(Clone, PartialEq, Debug)]
     pub struct StudyStatus {
@@ -19,6 +31,8 @@ json_type! {
         pub left: u64,
         /// The time that they take one thread at the pace of cells like them so far; `None` before the first result.
         pub left_seconds: Option<f64>,
+        /// What cells took so far, by topology, engine and measure, the dearest first.
+        pub costs: Vec<CellCost>,
         pub segments: u64,
         /// Lines of segments with a wrong CRC. Their cells run again.
         pub damaged: u64,
@@ -66,6 +80,8 @@ pub fn study_status(plan: &StudyPlan, index: &ResultIndex, segments: SegmentSumm
             open.push(pace_key(group, cell));
         }
     }
+    let mut costs: Vec<CellCost> = paces.iter().map(|(key, pace)| cell_cost(plan, key, *pace)).collect();
+    costs.sort_by(|a, b| b.seconds.total_cmp(&a.seconds));
     let seconds = |key| paces.get(key).copied().and_then(CellPace::mean).or(all.mean());
     let left_seconds = open.iter().map(seconds).sum::<Option<f64>>();
     StudyStatus {
@@ -74,9 +90,22 @@ pub fn study_status(plan: &StudyPlan, index: &ResultIndex, segments: SegmentSumm
         statuses,
         left: open.len() as u64,
         left_seconds: left_seconds.map(|seconds| (seconds * 10.0).round() / 10.0),
+        costs,
         segments: segments.segments,
         damaged: segments.damaged,
         foreign: segments.foreign,
+    }
+}
+
+fn cell_cost(plan: &StudyPlan, (topology, engine, measure): &PaceKey<'_>, pace: CellPace) -> CellCost {
+    let thousandths = |seconds: f64| (seconds * 1000.0).round() / 1000.0;
+    CellCost {
+        topology: plan.topologies[*topology].text.clone(),
+        engine: (*engine).to_owned(),
+        measure,
+        cells: pace.cells as u64,
+        seconds: thousandths(pace.seconds),
+        mean_seconds: thousandths(pace.mean().unwrap_or_default()),
     }
 }
 

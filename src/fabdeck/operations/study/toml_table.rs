@@ -52,10 +52,16 @@ impl<'t> TomlText<'t> {
 }
 
 /// A value with its line.
-#[derive(Clone, PartialEq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Lined<T> {
     pub line: usize,
     pub value: T,
+}
+
+impl<T> Lined<T> {
+    pub fn map<U>(self, make: impl FnOnce(T) -> U) -> Lined<U> {
+        Lined { line: self.line, value: make(self.value) }
+    }
 }
 
 /// A table whose keys are read one by one.

@@ -1,12 +1,13 @@
 //! The hops of a trace as rows.
 
+use super::hop_choices::HopChoices;
 use super::path_trace::TraceHop;
 use crate::catalogue::field::Field;
 use crate::catalogue::snapshot::Snapshot;
 use crate::catalogue::value::{FieldKind, Value};
 use crate::catalogue::view::View;
 use crate::catalogue::views::labels::{LABEL_ABOUT, label_value};
-use fabdeck_fabric::{LinkId, Port, PortId};
+use fabdeck_fabric::{LinkId, Port, PortId, PortSet};
 
 type RowField = Field<(usize, TraceHop)>;
 
@@ -36,6 +37,18 @@ static HOP_FIELDS: &[RowField] = &[
     RowField::new("label", "LABEL", FieldKind::Text, LABEL_ABOUT, |l, &(_, hop)| {
         hop_ports(l, hop)[0].map_or(Value::Missing, |port| label_value(l, port))
     })
+    .when_known(),
+    RowField::new(
+        "choices",
+        "CHOICES",
+        FieldKind::Text,
+        "other ports by which the switch may send, where it routes adaptively; not known where its adaptive tables are not",
+        |_, &(_, hop)| match hop.choices {
+            HopChoices::None => Value::Missing,
+            HopChoices::Unknown => "not known".into(),
+            HopChoices::Ports(ports) => port_list(ports).into(),
+        },
+    )
     .when_known(),
     RowField::new(
         "width",
@@ -78,6 +91,11 @@ static HOP_FIELDS: &[RowField] = &[
     )
     .when_known(),
 ];
+
+fn port_list(ports: PortSet) -> String {
+    let numbers: Vec<String> = ports.iter().map(|port| port.to_string()).collect();
+    numbers.join(",")
+}
 
 fn link(look: &Snapshot, hop: TraceHop) -> Option<LinkId> {
     ends(look, hop)[0].and_then(|port| port.link)

@@ -1,5 +1,6 @@
 //! The path between two ports, hop by hop.
 
+pub(crate) mod hop_choices;
 pub(crate) mod hops;
 pub mod pair_paths;
 pub mod path_trace;

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use super::hop_choices::HopChoices;
 use super::hops::HOPS;
 use crate::catalogue::exit::Exit;
 use crate::catalogue::failure::Failure;
@@ -28,6 +29,7 @@ pub struct TraceHop {
     pub node: NodeId,
     /// `None` where the path ends in this node, without an egress port.
     pub egress: Option<PortNum>,
+    pub choices: HopChoices,
 }
 
 /// The outcome of a trace.
@@ -284,13 +286,31 @@ impl Trace {
         to: TraceEndpoint,
         lid: Lid,
     ) -> Self {
-        let mut walk = Walk { look, entries, to, lid, hops: Vec::new(), seen: BTreeSet::new() };
+        let ingress = PortNum::MANAGEMENT;
+        let mut walk = Walk { look, entries, to, lid, hops: Vec::new(), seen: BTreeSet::new(), ingress };
         let ending = walk.run(from);
         Self { from, to, lid, hops: walk.hops, ending }
     }
 
     pub fn has_arrived(&self) -> bool {
         self.ending == TraceOutcome::Arrived
+    }
+
+    /// What adaptive routing means for the path; `None` where it changes nothing, as far as the source states it.
+    pub fn choice_words(&self) -> Option<String> {
+        let count =
+            |wanted: fn(&HopChoices) -> bool| self.hops.iter().filter(|hop| wanted(&hop.choices)).count();
+        let open = count(|choices| matches!(choices, HopChoices::Ports(_)));
+        let unknown = count(|choices| *choices == HopChoices::Unknown);
+        let switches = |count| count_words(count, "switch", "switches");
+        let known = format!("packets may leave by other ports at {}", switches(open));
+        let hidden = format!("by which ports packets may leave is not known at {}", switches(unknown));
+        match (open, unknown) {
+            (0, 0) => None,
+            (_, 0) => Some(format!("the path by static ports; {known}")),
+            (0, _) => Some(format!("the path by static ports; {hidden}")),
+            _ => Some(format!("the path by static ports; {known}; {hidden}")),
+        }
     }
 
     /// Number of links on the path.
@@ -377,6 +397,8 @@ struct Walk<'l> {
     lid: Lid,
     hops: Vec<TraceHop>,
     seen: BTreeSet<NodeId>,
+    /// Where packets come into the switch.
+    ingress: PortNum,
 }
 
 impl Walk<'_> {
@@ -404,7 +426,11 @@ impl Walk<'_> {
     /// Crosses the cable at a port; returns the ending when the path ends at the far end.
     fn cross(&mut self, node: NodeId, egress: PortNum) -> Result<NodeId, TraceOutcome> {
         let fabric = self.look.fabric();
-        self.hops.push(TraceHop { node, egress: Some(egress) });
+        let choices = match self.entries {
+            Entries::Read(tables) => HopChoices::of(tables, node, (self.ingress, egress), self.lid),
+            Entries::Computed(_) => HopChoices::default(),
+        };
+        self.hops.push(TraceHop { node, egress: Some(egress), choices });
         let here = fabric.port_of(node, egress).ok_or(TraceOutcome::NoCable(node, egress))?;
         let silent = self.look.observation.is_partial() && has_silent_peer(fabric, here);
         let nowhere = if silent { TraceOutcome::NoAnswer } else { TraceOutcome::NoCable };
@@ -416,6 +442,7 @@ impl Walk<'_> {
         if self.to.port == Some(peer) {
             return Err(TraceOutcome::Arrived);
         }
+        self.ingress = fabric.port(peer).number;
         let far = fabric.port(peer).node;
         if fabric.node(far).facts.kind == NodeKind::Switch { Ok(far) } else { Err(TraceOutcome::Astray(far)) }
     }
@@ -429,7 +456,7 @@ impl Walk<'_> {
             return Err(TraceOutcome::Loop(at));
         }
         let ended = |walk: &mut Self, ending| {
-            walk.hops.push(TraceHop { node: at, egress: None });
+            walk.hops.push(TraceHop { node: at, egress: None, choices: HopChoices::default() });
             Err(ending)
         };
         match self.entries.get(at, self.lid) {

@@ -185,6 +185,7 @@ json_type! {
     #[derive(Clone, PartialEq, Debug)]
     pub struct TrafficReport {
         pub routes: &'static str,
+        /// Hosts of the pattern.
         pub hosts: u64,
         pub lanes: u64,
         pub ended: TrafficRunEnd,
@@ -365,7 +366,16 @@ impl Reporter<'_> {
             }
             _ => None,
         };
-        ends.retain(|end| end.is_host || switches_gbps.is_none() && end.sent + end.taken > 0);
+        let among = match &self.asked.pattern {
+            TrafficPattern::Mixed(mixed) => mixed.among.as_slice(),
+            _ => &[],
+        };
+        let takes_part = |end: &EndCount| end.is_host && (among.is_empty() || among.contains(&end.port));
+        ends.retain(|end| {
+            let counts = end.is_host || switches_gbps.is_none();
+            takes_part(end) || counts && end.sent + end.taken > 0
+        });
+        let hosts = ends.iter().filter(|end| takes_part(end)).count() as u64;
         let all_mbps: u64 = ends.iter().map(|end| end.taken_mbps).sum();
         let total_mbps = if switches_gbps.is_some() { all_mbps } else { run.total_mbps() };
         ends.sort_by_key(|end| (std::cmp::Reverse(end.taken), end.port));
@@ -378,7 +388,7 @@ impl Reporter<'_> {
         let (top_hosts, bottom_hosts) = self.top_and_bottom(&ends, |end| self.host(end));
         TrafficReport {
             routes: self.course.by,
-            hosts: ends.len() as u64,
+            hosts,
             lanes: run.lane_hops().len() as u64,
             ended,
             simulated_ns: run.now_ns(),

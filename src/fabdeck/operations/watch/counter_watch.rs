@@ -22,8 +22,9 @@ pub(super) const DEFAULT_INTERVAL: Duration = Duration::from_secs(10);
 /// The counters to judge.
 #[derive(Clone, Copy, Debug)]
 pub enum WatchRequest<'r> {
-    /// Sweeps of the named source, one more than intervals. `sensors`: the sensors of its switches are read first.
-    Sweeps { interval: Option<Duration>, count: u32, sensors: bool },
+    /// Sweeps of the named source, one more than intervals. `whole`: the sensors of its switches and the
+    /// P_Key tables are read first.
+    Sweeps { interval: Option<Duration>, count: u32, whole: bool },
     /// Two files with counters, on the fabric of the named source.
     Files { before: &'r Path, after: &'r Path, seconds: f64 },
 }
@@ -95,9 +96,7 @@ pub fn watch_counters(
     request: WatchRequest<'_>,
 ) -> Result<WatchReport, Failure> {
     match request {
-        WatchRequest::Sweeps { interval, count, sensors } => {
-            judge_sweeps(operation, interval, count, sensors)
-        }
+        WatchRequest::Sweeps { interval, count, whole } => judge_sweeps(operation, interval, count, whole),
         WatchRequest::Files { before, after, seconds } => judge_files(operation, before, after, seconds),
     }
 }
@@ -106,16 +105,16 @@ fn judge_sweeps(
     operation: &mut Operation<'_>,
     asked: Option<Duration>,
     count: u32,
-    sensors: bool,
+    whole: bool,
 ) -> Result<WatchReport, Failure> {
     // Forwarding tables distinguish contributors from victims.
-    let wanted = ReadOptions { tables: true, ..ReadOptions::default() };
+    let wanted = ReadOptions { tables: true, partitions: whole, ..ReadOptions::default() };
     let OpenSnapshot { mut source, mut snapshot } = operation.open_snapshot(wanted)?;
     if let Some(growth) = snapshot.observation.growth.take().filter(|_| asked.is_none() && count == 1) {
         let interval = judge_growth(operation, &snapshot, &growth);
         return Ok(WatchReport { snapshot, intervals: vec![interval] });
     }
-    let switch_sensors = WireReadOptions { switch_sensors: sensors, ..WireReadOptions::default() };
+    let switch_sensors = WireReadOptions { switch_sensors: whole, ..WireReadOptions::default() };
     operation.read_wire(source.as_mut(), &mut snapshot, switch_sensors)?;
     let series = SweepSeries::begin(operation, source.as_mut(), &mut snapshot, asked, count)?;
     let mut judge = SweepJudge::new(series, &snapshot);

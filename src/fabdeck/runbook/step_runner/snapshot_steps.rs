@@ -258,8 +258,9 @@ impl Runner<'_> {
     }
 
     pub fn verify(&mut self, accept: &[String]) -> StepResult {
-        let (snapshot, in_force) =
-            self.read_snapshot(ReadOptions { tables: true, ..ReadOptions::default() })?;
+        let wanted = ReadOptions { tables: true, partitions: true, ..ReadOptions::default() };
+        let (mut snapshot, in_force) = self.read_snapshot(wanted)?;
+        add_partition_tables(&mut snapshot, false);
         let faults = self.faults(&snapshot);
         let report = check_after_change(&snapshot, self.applied.as_ref(), &faults, in_force.sent())?;
         let mut values = values_of_certificate(&report, "");
@@ -299,7 +300,7 @@ impl Runner<'_> {
             let words = "not rehearsed: the counters are those of the current fabric, not of the plan";
             return Ok(StepOutput { values, rehearsed: true, ..StepOutput::with_text(words) });
         }
-        let request = WatchRequest::Sweeps { interval: Some(interval), count, sensors: false };
+        let request = WatchRequest::Sweeps { interval: Some(interval), count, whole: false };
         let report = watch_counters(&mut self.operation, request)?;
         self.operation.count_reading(&report.snapshot);
         report.refuse_uncounted()?;

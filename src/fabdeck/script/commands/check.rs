@@ -6,7 +6,7 @@ use super::route_args::MissingHosts;
 use crate::catalogue::exit::Exit;
 use crate::catalogue::failure::Failure;
 use crate::catalogue::snapshot::Snapshot;
-use crate::operations::check::certificate_text::report_lines;
+use crate::operations::check::certificate_text::{adaptive_words, report_lines};
 use crate::operations::check::judgement::CertificateReport;
 use crate::operations::check::tables_check::{CheckRequest, CheckResult, check_tables};
 use crate::operations::lanes::lane_choice::LaneChoice;
@@ -15,6 +15,7 @@ use crate::script::command_entry::{CommandEntry, CommandFunction, OptionUse};
 use crate::script::context::Context;
 use crate::script::json_schema::JsonSchema;
 use clap::Args;
+use fabdeck_fabric::observe::AdaptiveRouting;
 
 pub const CHECK: CommandEntry = CommandEntry::new(
     "check",
@@ -109,6 +110,13 @@ pub fn finding_lines(findings: &[String]) -> Vec<(&'static str, String)> {
 
 /// What the following lines depend on: tables that are assumed, parts of the fabric that are unknown, and path bits that
 /// a change set.
+/// The line that says that tables do not determine the paths, with what follows from that; `None` where they do, as far as
+/// the source states it.
+pub fn adaptive_line(snapshot: &Snapshot, so: &str) -> Option<(&'static str, String)> {
+    let unknown = snapshot.observation.adaptive.map(AdaptiveRouting::unknown_count)?;
+    Some(("adaptive", format!("{}, so tables do not determine the paths: {so}", adaptive_words(unknown))))
+}
+
 pub fn premises(snapshot: &Snapshot) -> Vec<(&'static str, String)> {
     let assumed = snapshot
         .assumed

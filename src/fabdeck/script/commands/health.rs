@@ -5,12 +5,13 @@ use std::time::Duration;
 
 use clap::{Args, ValueEnum};
 
-use super::check::premises;
+use super::check::{adaptive_line, premises};
 use super::health_answer::HealthAnswer;
 use crate::catalogue::exit::Exit;
 use crate::catalogue::failure::Failure;
 use crate::catalogue::snapshot::Snapshot;
 use crate::catalogue::summary::count_words;
+use crate::operations::check::certificate_text::kept_apart_line;
 use crate::operations::health::acknowledgements::own_acknowledgement;
 use crate::operations::health::health_check::{
     CheckedFabric, HealthChecks, HealthReport, HealthRequest, check_health,
@@ -128,6 +129,7 @@ fn write_text(
     most: usize,
 ) -> Result<(), Failure> {
     let mut head = premises(snapshot);
+    head.extend(adaptive_line(snapshot, "paths are counted by static ports, and prove the role of no host"));
     head.push(("health", summary(report)));
     head.extend(change_lines(&report.changes));
     head.extend(check_lines(&report.checks));
@@ -194,6 +196,7 @@ pub(super) fn check_lines(checks: &HealthChecks) -> Vec<(&'static str, String)> 
         uncounted,
         tables,
         uncertified,
+        kept_apart,
         link_health,
         jobs,
         unacknowledged,
@@ -207,6 +210,7 @@ pub(super) fn check_lines(checks: &HealthChecks) -> Vec<(&'static str, String)> 
     let counters = counters.unwrap_or_default();
     let checked = format!("{links} and {ports}{counters}{health_read}{tables_read}{jobs_read}");
     let mut lines = vec![("checked", checked)];
+    lines.extend(kept_apart.map(kept_apart_line));
     lines.extend(uncounted.iter().map(|why| ("unchecked", format!("counters: {why}"))));
     lines.extend(link_health.filter(|coverage| !coverage.is_complete()).map(|coverage| {
         let words = coverage.words();

@@ -34,6 +34,8 @@ json_type! {
         tables: bool,
         /// Why the tables are not certified, although they were read.
         uncertified: Option<&'a str>,
+        /// Pairs of hosts that partitions keep apart, and that are not counted; null where no P_Key table keeps any apart.
+        kept_apart: Option<u64>,
         /// At how many ports the health of links is known; null where no device has it.
         link_health: Option<LinkHealthCoverage>,
         jobs: Option<&'a str>,
@@ -92,6 +94,7 @@ impl<'a> HealthAnswer<'a> {
                 counters_missing: uncounted.as_deref(),
                 tables: *tables,
                 uncertified: uncertified.as_deref(),
+                kept_apart: report.checks.kept_apart,
                 link_health: *link_health,
                 jobs: jobs.as_deref().ok(),
                 jobs_missing: jobs.as_deref().err().map(String::as_str),

@@ -6,7 +6,7 @@ use std::time::Duration;
 use clap::Args;
 use serde::Serialize;
 
-use super::check::premises;
+use super::check::{adaptive_line, premises};
 use crate::catalogue::exit::Exit;
 use crate::catalogue::failure::Failure;
 use crate::catalogue::json_type::{JsonType, Sorted, json_type, json_type_of, words_schema};
@@ -77,7 +77,7 @@ pub struct HotspotArgs {
 fn run(context: &mut Context<'_, '_>, args: &HotspotArgs) -> Result<Exit, Failure> {
     let request = match (&args.before, &args.after, args.seconds) {
         (Some(before), Some(after), Some(seconds)) => WatchRequest::Files { before, after, seconds },
-        _ => WatchRequest::Sweeps { interval: args.interval, count: args.count, sensors: false },
+        _ => WatchRequest::Sweeps { interval: args.interval, count: args.count, whole: false },
     };
     let report = watch_counters(&mut context.operation(), request)?;
     let WatchReport { snapshot, intervals } = &report;
@@ -103,7 +103,9 @@ fn write(
         let answer = HotspotsAnswer { thresholds: Sorted(&thresholds), sweeps };
         return context.write_answer("hotspots", snapshot, answer);
     }
-    context.output.write_pairs(&premises(snapshot))?;
+    let mut head = premises(snapshot);
+    head.extend(adaptive_line(snapshot, "they prove the role of no host"));
+    context.output.write_pairs(&head)?;
     for (at, HotspotInterval { snapshot, watched, basis, news }) in intervals.iter().enumerate() {
         if at > 0 {
             writeln!(context.output.out)?;

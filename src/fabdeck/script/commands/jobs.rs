@@ -1,6 +1,6 @@
 //! `jobs` and `show jobs`, and the list of `--jobs` of other commands.
 
-use super::check::premises;
+use super::check::{adaptive_line, premises};
 use crate::catalogue::exit::Exit;
 use crate::catalogue::failure::Failure;
 use crate::catalogue::snapshot::Snapshot;
@@ -75,7 +75,8 @@ fn report_jobs(context: &mut Context<'_, '_>, args: &JobRowArgs, totals: bool) -
     if totals && !context.output.json {
         let source = origin.words.iter().map(|words| ("list", words.clone())).collect();
         let missing = if context.output.verbose { all.missing_lines() } else { Vec::new() };
-        let lines = [premises(&snapshot), source, all.lines(), missing].concat();
+        let adaptive = adaptive_line(&snapshot, "paths are counted by static ports").into_iter().collect();
+        let lines = [premises(&snapshot), adaptive, source, all.lines(), missing].concat();
         context.output.write_pairs(&lines)?;
         if !summaries.is_empty() {
             writeln!(context.output.out)?;

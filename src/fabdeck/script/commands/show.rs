@@ -14,7 +14,9 @@ use crate::catalogue::summary::FabricSummary;
 use crate::catalogue::views::counters::{fresh_counters, unplaced_counters};
 use crate::catalogue::views::entries::entries;
 use crate::catalogue::views::link_users::{link_user_rows, link_users};
-use crate::catalogue::views::links::links;
+use crate::catalogue::views::links::{LINKS, link_rows};
+use crate::operations::event_store::ledger_reader::LedgerCache;
+use crate::operations::health::link_history::{add_downs, link_histories};
 use crate::operations::operation::OpenSnapshot;
 use crate::operations::preview::path_preview::Preview;
 use crate::operations::trace::path_trace::parse_endpoint;
@@ -264,6 +266,23 @@ pub const SHOW_ROUTERS: CommandEntry = CommandEntry::new(
 .at(OptionUse::Used)
 .json(&[JsonSchema::rows::<()>(ViewId::Routers)]);
 
+pub const SHOW_IBDIAGNET: CommandEntry = CommandEntry::new(
+    "show ibdiagnet",
+    "Rows of ibdiagnet's tables that no other view has",
+    "A row for each row of a table of ibdiagnet2.db_csv that no other view has, and for each warning and error that \
+     ibdiagnet itself reports. The field \"stated\" has the columns by their names. Tables of keys are never read, and \
+     cells that may hold a key or other free text are left out. Only a folder or file of ibdiagnet has rows.",
+)
+.needs_fabric()
+.examples(&[
+    "fabdeck --source ibdiagnet2/ show ibdiagnet --filter table=HBF_PORT_COUNTERS",
+    "fabdeck --source ibdiagnet2/ show ibdiagnet --filter table~WARNINGS",
+])
+.runs(&CommandFunction(show_ibdiagnet))
+.filter(FilterUse::Rows)
+.at(OptionUse::Used)
+.json(&[JsonSchema::rows::<()>(ViewId::FileTables)]);
+
 pub const SHOW_JOBS: CommandEntry = CommandEntry::new(
     "show jobs",
     "The running jobs, a row for each",
@@ -371,6 +390,10 @@ fn show_routers(context: &mut Context<'_, '_>, rows: &RowArgs) -> Result<Exit, F
     show_rows(context, ViewId::Routers, rows, None)
 }
 
+fn show_ibdiagnet(context: &mut Context<'_, '_>, rows: &RowArgs) -> Result<Exit, Failure> {
+    show_rows(context, ViewId::FileTables, rows, None)
+}
+
 fn show_groups(context: &mut Context<'_, '_>, rows: &RowArgs) -> Result<Exit, Failure> {
     show_rows(context, ViewId::Groups, rows, None)
 }
@@ -433,9 +456,20 @@ fn uses_field(rows: &RowArgs, filters: &[String], field: &str) -> bool {
     [&rows.fields, &rows.sort].into_iter().flatten().chain(filters).any(|text| text.contains(field))
 }
 
-/// Links with the number of paths over each, which needs a walk over all tables.
-fn links_with_paths(snapshot: &Snapshot) -> Result<Box<dyn Listing + '_>, Failure> {
-    Ok(Box::new(links(snapshot, Some(index_paths(snapshot)?.paths()))))
+/// Links, with what the ledger has of each, and with the number of paths over it where that is asked for: it needs a walk
+/// over all tables.
+fn cables<'s>(
+    context: &Context<'_, '_>,
+    snapshot: &'s Snapshot,
+    rows: &RowArgs,
+) -> Result<Box<dyn Listing + 's>, Failure> {
+    let needs_paths = ViewId::Links.needs_paths(|field| uses_field(rows, &context.globals.filter, field));
+    let index = needs_paths.then(|| index_paths(snapshot)).transpose()?;
+    let mut rows = link_rows(snapshot, index.as_ref().map(|index| &**index.paths()));
+    if let Some(stored) = LedgerCache::default().find(context.env(), snapshot) {
+        add_downs(&mut rows, &link_histories(snapshot, &stored));
+    }
+    Ok(Box::new(LINKS.rows(snapshot, rows)))
 }
 
 fn index_paths(snapshot: &Snapshot) -> Result<Preview, Failure> {
@@ -483,9 +517,9 @@ fn show_view(
     view: ViewId,
     rows: &RowArgs,
 ) -> Result<(), Failure> {
-    let listing = match view.needs_paths(|field| uses_field(rows, &context.globals.filter, field)) {
-        true => Some(links_with_paths(snapshot)?),
-        false => view.listing(snapshot),
+    let listing = match view {
+        ViewId::Links => Some(cables(context, snapshot, rows)?),
+        view => view.listing(snapshot),
     };
     let Some(listing) = listing else { return Ok(()) };
     let query = context.query(rows);
@@ -544,6 +578,15 @@ json_answer! {
 /// Steps that counting the failures that separate switches may take; larger fabrics have no such number.
 const MAX_FLOW_STEPS: u64 = 300_000_000;
 
+fn connectivity_words(connectivity: Option<u32>) -> String {
+    match connectivity {
+        Some(least) => {
+            format!("{}: as many failed switches can separate others, not fewer", digits_in_groups(least))
+        }
+        None => "not computed: it takes too long on so large a fabric".to_owned(),
+    }
+}
+
 /// Prints the numbers of a fabric, as pairs or as an object.
 pub fn write_summary(context: &mut Context<'_, '_>, snapshot: &Snapshot) -> Result<(), Failure> {
     let summary = FabricSummary::from_snapshot(snapshot);
@@ -578,12 +621,8 @@ pub fn write_summary(context: &mut Context<'_, '_>, snapshot: &Snapshot) -> Resu
     let [links, between_switches, of_hosts] = counts.map(digits_in_groups);
     let links = format!("{links} ({between_switches} between switches, {of_hosts} of hosts)");
     pairs.push(("links", links));
-    if let Some(least) = connectivity.filter(|_| summary.switches > 1) {
-        let failures = digits_in_groups(least);
-        pairs.push((
-            "connectivity",
-            format!("{failures}: as many failed switches can separate others, not fewer"),
-        ));
+    if summary.switches > 1 {
+        pairs.push(("connectivity", connectivity_words(connectivity)));
     }
     pairs.push(("ports", format!("{} with a peer", digits_in_groups(summary.ports))));
     let manager =

@@ -26,7 +26,8 @@ pub const TRACE: CommandEntry = CommandEntry::new(
     "Follow the forwarding tables from SRC to DST, hop by hop",
     "SRC and DST are an element (switch:NAME, host:NAME, port:NAME[PORT]), a name, a GUID or a LID. For an \
      adapter with several cabled ports, the first is taken. A loop, a dead end or a switch with an unknown \
-     table is named, and the command ends with exit code 2.",
+     table is named, and the command ends with exit code 2. Where switches route adaptively, the path is that of static \
+     ports, and the other ports are listed.",
 )
 .needs_fabric()
 .examples(&[
@@ -74,6 +75,8 @@ json_answer! {
         reason: Option<TraceReason>,
         verdict: &'a str,
         links: usize,
+        /// Whether switches of the path may send by other ports, because they route adaptively or did not say.
+        by_static_ports: bool,
     }
 }
 
@@ -105,7 +108,8 @@ fn run(context: &mut Context<'_, '_>, args: &TraceArgs) -> Result<Exit, Failure>
     // Assuming tables, and judging a plan as stale, need all tables.
     let whole = plan.is_some() || context.options.assume.is_some() && args.tables.is_none();
     let lanes = plan.as_ref().is_some_and(plan_file::plan_has_lanes);
-    let wanted = ReadOptions { tables: whole, lanes, ..ReadOptions::default() };
+    // Where switches route adaptively the path is one of several.
+    let wanted = ReadOptions { tables: whole, lanes, adaptive: true, ..ReadOptions::default() };
     let mut snapshot = context.operation().read_snapshot_through(source.as_mut(), wanted)?;
     if let Some(plan) = &plan {
         plan_snapshot::apply_to_snapshot(&mut context.operation(), &mut snapshot, plan)?;
@@ -166,11 +170,15 @@ fn write(context: &mut Context<'_, '_>, snapshot: &Snapshot, trace: &Trace) -> R
         reason: trace.ending.word().map(TraceReason),
         verdict: &verdict,
         links: trace.link_count(),
+        by_static_ports: trace.choice_words().is_some(),
     };
     context.write_rows(ViewId::Hops.id(), snapshot, listing.as_ref(), &query, answer)?;
     if !context.output.json {
         for (word, what) in check::premises(snapshot) {
             writeln!(context.output.out, "{word}: {what}")?;
+        }
+        if let Some(choices) = trace.choice_words() {
+            writeln!(context.output.out, "adaptive: {choices}")?;
         }
         writeln!(context.output.out, "{verdict}")?;
     }

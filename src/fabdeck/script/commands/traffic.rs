@@ -78,18 +78,18 @@ pub struct TrafficArgs {
     /// tables; a flow of a list keeps one level
     #[arg(long, value_name = "K", value_parser = clap::value_parser!(u8).range(1..=15), conflicts_with_all = ["lanes_in_force", "slow_level"])]
     pub lanes_spread: Option<u8>,
-    /// For hotspot: number of hot-spots; the hosts form as many groups, with one hot-spot each
-    #[arg(long, value_name = "N", default_value_t = 1)]
-    pub spots: u32,
-    /// For hotspot: share of its packets that each host sends to the hot-spot of its group
-    #[arg(long, value_name = "SHARE", default_value = "5%")]
-    pub share: String,
+    /// For hotspot: number of hot-spots; the hosts form as many groups, with one hot-spot each (default: 1)
+    #[arg(long, value_name = "N")]
+    pub spots: Option<u32>,
+    /// For hotspot: share of its packets that each host sends to the hot-spot of its group (default: 5%)
+    #[arg(long, value_name = "SHARE")]
+    pub share: Option<String>,
     /// For hotspot: service level of the packets to hot-spots, for a lane of their own (the slow lane)
     #[arg(long, value_name = "SL", value_parser = clap::value_parser!(u8).range(0..=15))]
     pub slow_level: Option<u8>,
-    /// For shift and pingpong: number of packets in each message
-    #[arg(long, value_name = "N", default_value_t = 1)]
-    pub message: u32,
+    /// For shift and pingpong: number of packets in each message (default: 1)
+    #[arg(long, value_name = "N")]
+    pub message: Option<u32>,
     /// Only the hosts of this list of jobs take part in the pattern (docs/jobs.md has the forms of lists)
     #[arg(long, value_name = "FILE")]
     pub among: Option<PathBuf>,
@@ -127,19 +127,43 @@ pub fn run(
              with --engine",
         ));
     }
+    refuse_useless_options(pattern, args)?;
     let study = study_traffic(&mut context.operation(), &traffic_request(pattern, args))?;
     write(context, pattern, &study)?;
     let concluded = context.conclude(&study.snapshot);
     Ok(if study.report.has_findings() { Exit::Findings } else { concluded })
 }
 
+/// Options that this pattern has no use for, and an interval that does not end, were meant to have an effect.
+fn refuse_useless_options(pattern: &str, args: &TrafficArgs) -> Result<(), Failure> {
+    let options: [(&str, bool, &[&str]); 4] = [
+        ("--spots", args.spots.is_some(), &["hotspot"]),
+        ("--share", args.share.is_some(), &["hotspot"]),
+        ("--slow-level", args.slow_level.is_some(), &["hotspot"]),
+        ("--message", args.message.is_some(), &["shift", "pingpong"]),
+    ];
+    let useless = options.iter().find(|(_, given, patterns)| *given && !patterns.contains(&pattern));
+    if let Some((option, _, patterns)) = useless {
+        let patterns = patterns.join(" and ");
+        return Err(Failure::usage(format!(
+            "FD-7808: {option} is for the pattern {patterns}, not for {pattern}; leave it out"
+        )));
+    }
+    if args.every.is_some_and(|every| every > args.time_ns) {
+        return Err(Failure::usage(
+            "FD-7809: --every is longer than the simulated time; give a longer one with --for",
+        ));
+    }
+    Ok(())
+}
+
 fn traffic_request<'a>(pattern: &'a str, args: &'a TrafficArgs) -> TrafficRequest<'a> {
     TrafficRequest {
         pattern,
-        spots: args.spots,
-        share: &args.share,
+        spots: args.spots.unwrap_or(1),
+        share: args.share.as_deref().unwrap_or("5%"),
         slow_level: args.slow_level,
-        message: args.message,
+        message: args.message.unwrap_or(1),
         settings: TrafficSettings {
             payload: args.payload,
             buffer: args.buffer,

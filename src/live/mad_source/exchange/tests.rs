@@ -137,6 +137,40 @@ fn silence_is_retried_and_then_reported() {
     assert!(transactions.len() == 3 && !transactions.contains(&0), "each try has a number of its own");
 }
 
+/// A node that was silent before holds nothing up: each try to it ends when it leaves the window. Once it answers it is
+/// waited for like any other.
+#[test]
+fn a_doubted_node_is_waited_for_briefly_until_it_answers() {
+    let mut port = Scripted::new(|_, _| Vec::new());
+    let mut exchange = Exchange::new(&mut port, policy(), "test", 1);
+    exchange.doubt([1]);
+    exchange.ask(question(1, 0));
+    let mut settled = Vec::new();
+    loop {
+        match exchange.next(Duration::from_millis(50)).unwrap() {
+            ExchangeEvent::Settled => break,
+            ExchangeEvent::TurnOver => {}
+            ExchangeEvent::Reply(tag, reply) => settled.push((tag, matches!(reply, Reply::Silence))),
+        }
+    }
+    assert_eq!((settled, exchange.outstanding), (vec![(0, true)], 0));
+    drop(exchange);
+    assert_eq!(port.sent_at(), [0, 100, 200]);
+    // The first try is answered, and the second one is waited for.
+    let mut port = Scripted::new(|at, parcel| if at == 0 { vec![(10, answer(parcel))] } else { Vec::new() });
+    let mut exchange = Exchange::new(&mut port, policy(), "test", 1);
+    exchange.doubt([1]);
+    exchange.ask(question(1, 0));
+    while !matches!(
+        exchange.next(Duration::from_millis(50)).unwrap(),
+        ExchangeEvent::Reply(0, Reply::Answer(_))
+    ) {}
+    exchange.ask(question(1, 1));
+    while !matches!(exchange.next(Duration::from_millis(50)).unwrap(), ExchangeEvent::Settled) {}
+    drop(exchange);
+    assert_eq!(port.sent_at(), [0, 10, 810, 1610]);
+}
+
 /// A busy device gets as many tries as a silent one; the last busy answer is the reply.
 #[test]
 fn a_busy_answer_takes_one_of_the_tries() {

@@ -117,6 +117,7 @@ impl TaskOutcome for RankingOutcome {
             }
             state.screens.health.refresh(&state.known);
             state.screens.jobs.refresh(&state.known);
+            state.screens.links.refresh(&state.known);
         }
         Vec::new()
     }

@@ -16,13 +16,17 @@ pub fn meaning_lines(look: &Snapshot, known: &Model, link: LinkId) -> Vec<Meanin
     };
     let what = ElementId::Link(link);
     let own = ranked.problems.iter().filter(|problem| problem.elements.contains(&what));
+    let history = ranked.histories.get(&link).and_then(|history| history.words.clone());
     let mut lines: Vec<MeaningLine> = Vec::new();
     for problem in own {
         let cause = format!("{}{}", certainty_words(problem.cause.certainty), problem.cause.text);
         lines.push((cause, Role::Text));
         lines.push((format!("next: {}", problem.next.text), Role::Dim));
     }
+    // What it did before stays readable in a low pane.
+    let before = history.map(|words| (words, Role::Warning));
     if !lines.is_empty() {
+        lines.splice(0..0, before);
         return lines;
     }
     let ends = [look.fabric().link(link).a, look.fabric().link(link).b];
@@ -47,5 +51,6 @@ pub fn meaning_lines(look: &Snapshot, known: &Model, link: LinkId) -> Vec<Meanin
             }
         });
     }
+    lines.splice(0..0, before);
     lines
 }

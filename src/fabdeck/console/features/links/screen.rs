@@ -12,6 +12,7 @@ use crate::console::model::fabric_model::Model;
 use crate::console::model::layout::Areas;
 use crate::console::model::panes::{BODY, PanePlan};
 use crate::console::model::table::Table;
+use crate::operations::health::link_history::{LinkHistories, add_downs};
 use crate::operations::rowset::Rowset;
 use crate::operations::view_id::ViewId;
 use crate::operations::watch::port_values::port_identity;
@@ -27,6 +28,8 @@ pub struct LinksScreen {
     list: RowTable,
     /// The snapshot and the path index of the rows; with others, the rows are made again.
     of: Option<(usize, Option<usize>)>,
+    /// What the ledger has of the cables.
+    histories: std::sync::Arc<LinkHistories>,
     /// The page of a cable, which takes the place of the list.
     pub page: Option<CablePage>,
     /// Whether the list opens with cables in trouble first, where there are any. It is an order like any other, so that
@@ -213,12 +216,18 @@ impl Screen for LinksScreen {
             std::sync::Arc::as_ptr(look) as usize,
             known.paths.as_ref().map(|paths| std::sync::Arc::as_ptr(paths) as usize),
         );
+        let ranked = known.problems.ranked.as_ref();
+        let histories = ranked.map(|ranked| ranked.histories.clone()).unwrap_or_default();
         // Marks change no row, so a walk over 100,000 links is avoided.
-        if self.of != Some(of) {
+        if self.of != Some(of) || self.histories != histories {
             self.sort_by_trouble(look);
-            self.list.set_rows(Rowset::links(look, known.paths.as_deref()), known);
+            let mut rows = Rowset::links(look, known.paths.as_deref());
+            if let Rowset::Links(cables) = &mut rows {
+                add_downs(cables, &histories);
+            }
+            self.list.set_rows(rows, known);
         }
-        self.of = Some(of);
+        (self.of, self.histories) = (Some(of), histories);
     }
 
     fn command(&self, _: &Model) -> Option<String> {

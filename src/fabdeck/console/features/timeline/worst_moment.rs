@@ -40,7 +40,7 @@ fn sums_words(sums: &FabricSums) -> String {
         count(sums.critical).map(|some| format!("{some} critical")),
         count(sums.warnings).map(|some| count_words(some, "warning", "warnings")),
         count(sums.lost_pairs).map(|some| format!("{} without a path", count_words(some, "pair", "pairs"))),
-        sums.worst_wait.map(|wait| format!("worst wait {wait:.0} %")),
+        sums.worst_wait.filter(|wait| *wait >= 0.5).map(|wait| format!("worst wait {wait:.0} %")),
         sums.errors_per_s
             .filter(|errors| *errors > 0.0)
             .map(|errors| format!("errors {} /s", short_number(errors))),

@@ -7,7 +7,7 @@ use super::study_figures::study_figures;
 use crate::catalogue::exit::Exit;
 use crate::catalogue::failure::Failure;
 use crate::operations::study::built_in_studies::BUILT_IN_STUDIES;
-use crate::operations::study::study_file::Study;
+use crate::operations::study::study_file::{Study, TopologyEntry};
 use crate::operations::study::study_row::StudyRow;
 
 /// The name of the page.
@@ -52,7 +52,7 @@ impl<'r> StudyPlots<'r> {
             );
             return Err(Failure::new(Exit::BadInput, what));
         }
-        let commands = commands(&study.name, text, filters);
+        let commands = commands(study, text, filters);
         Ok(Self { study, text, rows, cells, figures, commands })
     }
 
@@ -73,12 +73,16 @@ impl<'r> StudyPlots<'r> {
     }
 }
 
-/// The commands that run the study and draw it, with folders named as in the documentation.
-fn commands(name: &str, text: &str, filters: &[String]) -> String {
+/// The commands that run the study and draw it, with folders named as in the documentation. A fabric of the user's own is in
+/// the folder of the results.
+fn commands(study: &Study, text: &str, filters: &[String]) -> String {
+    let name = &study.name;
     let is_built_in = BUILT_IN_STUDIES.iter().any(|study| study.name == name && study.text == text);
-    let study = if is_built_in { name } else { "study.toml" };
+    let file = if is_built_in { name } else { "study.toml" };
+    let own = study.topologies.iter().position(|entry| matches!(entry, TopologyEntry::Source { .. }));
+    let source = own.map_or_else(String::new, |at| format!("--source topology-{at}.net "));
     let filters: String = filters.iter().map(|filter| format!(" --filter '{filter}'")).collect();
-    format!("fabdeck study run {study} -o results\nfabdeck study plot results -o plots{filters}")
+    format!("fabdeck {source}study run {file} -o results\nfabdeck study plot results -o plots{filters}")
 }
 
 /// The kind of a figure and the topology, in letters that every file system takes.

@@ -10,7 +10,7 @@ use crate::catalogue::json_type::json_type;
 use crate::operations::study::built_in_studies::BUILT_IN_STUDIES;
 use crate::operations::study::open_study::{read_status, study_text};
 use crate::operations::study::study_file::read_study;
-use crate::operations::study::study_status::{StudyStatus, time_words};
+use crate::operations::study::study_status::{CellCost, StudyStatus, time_words};
 use crate::script::answer::{Lines, SortedKeys, json_answer};
 use crate::script::command_entry::{CommandEntry, CommandFunction};
 use crate::script::context::Context;
@@ -131,6 +131,7 @@ fn status(context: &mut Context<'_, '_>, args: &StudyFolderArgs) -> Result<Exit,
             None => left,
         },
     ));
+    lines.extend(cost_lines(&status.costs, context.globals.verbose));
     lines.push(("segments", digits_in_groups(status.segments).to_string()));
     if status.damaged > 0 {
         let damaged = digits_in_groups(status.damaged);
@@ -142,6 +143,25 @@ fn status(context: &mut Context<'_, '_>, args: &StudyFolderArgs) -> Result<Exit,
     }
     context.output.write_pairs(&lines)?;
     Ok(Exit::Done)
+}
+
+/// What cells took, a line for each topology, engine and measure; without `-v` the dearest alone.
+fn cost_lines(costs: &[CellCost], all: bool) -> Vec<(&'static str, String)> {
+    let shown = if all { costs.len() } else { costs.len().min(1) };
+    let line = |cost: &CellCost| {
+        let CellCost { topology, engine, measure, cells, seconds, mean_seconds } = cost;
+        format!(
+            "{topology}, {engine}, {measure}: {} s for {} cells, {mean_seconds:.3} s each",
+            digits_in_groups(format_args!("{seconds:.1}")),
+            digits_in_groups(cells)
+        )
+    };
+    let titles = std::iter::once("costs").chain(std::iter::repeat(""));
+    let mut lines: Vec<_> = titles.zip(costs[..shown].iter().map(line)).collect();
+    if let Some((_, words)) = lines.last_mut().filter(|_| shown < costs.len()) {
+        words.push_str(&format!("; with -v {} others", costs.len() - shown));
+    }
+    lines
 }
 
 /// Cells by status, `52 done, 3 refused`.

@@ -86,7 +86,8 @@ fn run(context: &mut Context<'_, '_>, args: &StudyPlotArgs) -> Result<Exit, Fail
     match args.output.as_deref() {
         Some(folder) => write_plots(context, &plots, (folder, args.force))?,
         None => {
-            let (width, utf8) = (context.output.page.plot_width(), context.output.page.has_utf8());
+            let utf8 = context.output.page.has_utf8() && !context.globals.ascii;
+            let width = context.output.page.plot_width();
             for figure in &plots.figures {
                 write!(context.output.out, "{}", draw_plot(figure, width, utf8))?;
             }

@@ -181,10 +181,10 @@ impl EventOutputArgs {
     fn sinks(&self) -> Vec<Box<dyn EventSink>> {
         let mut sinks: Vec<Box<dyn EventSink>> = Vec::new();
         if self.journald {
-            sinks.push(Box::new(JournalEvents(LogSocket::new(Path::new(JOURNAL_SOCKET)))));
+            sinks.push(Box::new(JournalEvents::new(LogSocket::new(Path::new(JOURNAL_SOCKET)))));
         }
         if self.syslog {
-            sinks.push(Box::new(SyslogEvents(LogSocket::new(Path::new(SYSLOG_SOCKET)))));
+            sinks.push(Box::new(SyslogEvents::new(LogSocket::new(Path::new(SYSLOG_SOCKET)))));
         }
         if let Some(program) = &self.exec {
             sinks.push(Box::new(ProgramEvents::start(program)));
@@ -277,6 +277,7 @@ fn run(context: &mut Context<'_, '_>, args: &WatchServiceArgs) -> Result<Exit, F
         stop.store(true, Ordering::SeqCst);
         ended
     })?;
+    publisher.finish_outputs().iter().for_each(|message| context.output.print_message(message));
     // A reader that went away ends a watch that has no other output.
     let failed = publisher.lines.and_then(|lines| lines.failed.filter(|_| lines.stop.is_some()));
     failed.map_or(Ok(Exit::Done), |error| Err(error.into()))
@@ -294,6 +295,12 @@ struct WatchPublisher<'p> {
 }
 
 impl WatchPublisher<'_> {
+    /// Waits for what the outputs still do, and returns what the user has to know of them.
+    fn finish_outputs(&mut self) -> Vec<String> {
+        self.sinks.iter_mut().for_each(|sink| sink.finish());
+        self.sinks.iter_mut().flat_map(|sink| sink.take_messages()).collect()
+    }
+
     fn pass_on(&mut self, events: &[WatchEvent]) {
         for event in events {
             if let Some(lines) = &mut self.lines {
@@ -343,6 +350,7 @@ impl SweepPublisher for WatchPublisher<'_> {
 
     fn take_messages(&mut self) -> Vec<String> {
         let mut messages = self.access.map(WebAccess::take_messages).unwrap_or_default();
+        messages.extend(self.sinks.iter_mut().flat_map(|sink| sink.take_messages()));
         messages.extend(self.webhook.iter().flat_map(WebhookSender::take_messages));
         messages
     }

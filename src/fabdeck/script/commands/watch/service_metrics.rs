@@ -187,6 +187,11 @@ fn write_congestion(out: &mut MetricWriter, watched: &WatchedSweep<'_>) {
 fn write_changes(out: &mut MetricWriter, watched: &WatchedSweep<'_>) {
     let rows = &watched.report.changes.rows;
     out.gauge("fabdeck_changes_pending", "changes that wait to be decided", rows.len() as f64);
+    out.gauge(
+        "fabdeck_changes_overwritten",
+        "confirmed changes that the fabric does not hold any more",
+        watched.statistics.overwritten_changes.map(|changes| changes as f64),
+    );
     let overdue = rows.iter().filter(|row| row.overdue).count();
     out.gauge(
         "fabdeck_changes_overdue",
