@@ -47,6 +47,7 @@ mod random_keys;
 mod readability;
 mod recorded_jobs;
 mod replays;
+mod room_for_words;
 mod session_ends;
 mod session_records;
 mod session_replay;

@@ -584,3 +584,15 @@ proptest! {
         }
     }
 }
+
+/// The ports of a fabric that was asked for at 1x can do no more, so none of its links is degraded.
+#[test]
+fn a_width_that_was_asked_for_is_what_ports_can_do() {
+    for width in ["1x", "4x", "12x"] {
+        let fabric = made(&format!("kary,k=4,n=2,width={width}")).fabric;
+        assert!(fabric.links().all(|(link, _)| fabric.is_degraded(link) != Some(true)), "{width}");
+        let ports = fabric.ports().filter(|(_, port)| port.link.is_some());
+        assert!(ports.clone().all(|(_, port)| port.facts.width == port.facts.width_supported), "{width}");
+        assert!(ports.count() > 0);
+    }
+}

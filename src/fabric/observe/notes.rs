@@ -153,6 +153,11 @@ impl Notes {
         self.by_kind.values().any(|note| note.code == code)
     }
 
+    /// Number of things that are missing, of all kinds together.
+    pub fn partial_count(&self) -> u64 {
+        self.by_kind.values().filter(|note| note.partial).map(|note| note.count).sum()
+    }
+
     /// Whether any note says that something is missing.
     pub fn is_partial(&self) -> bool {
         self.by_kind.values().any(|note| note.partial)

@@ -40,7 +40,7 @@ fn the_parts_of_the_question_come_in_their_order() {
             "Apply updn to sim:demo?",
             "480 blocks of 9 switches",
             "Who notices",
-            "no host (spine-2, 1 aggregation node, 88 pairs)",
+            "no host (spine-2, 1 aggregation node)",
             "83 moves 9 of 90 pairs",
             "before",
             "0",

@@ -95,6 +95,7 @@ const LINES: &[(&str, &[CopiedLine])] = &[
     ("step-10", &[Only(TIME)]),
     ("next-event", &[Only(TIME)]),
     ("previous-event", &[Only(TIME)]),
+    ("worst", &[Only(TIME)]),
     ("at", &[Only(TIME)]),
     ("bookmark", &[Only(SESSION)]),
     ("next-bookmark", &[Only(TIME)]),

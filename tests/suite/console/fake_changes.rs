@@ -73,6 +73,7 @@ pub fn facts() -> ChangeFacts {
             on_the_way: Some(way),
             ..TransitionReport::default()
         },
+        weak_links: Vec::new(),
         undo: None,
     }
 }
@@ -161,6 +162,7 @@ pub fn row(number: u64, state: ChangePhase) -> ChangeRow {
         steps: Vec::new(),
         overdue: false,
         comparison: None,
+        migrations: Vec::new(),
         undone_by: None,
     }
 }

@@ -15,6 +15,7 @@ use fabdeck::operations::changes::changer::WriteAccess;
 use fabdeck::operations::changes::console_changes::ConsoleChanges;
 use fabdeck::operations::environment::OperationOptions;
 use fabdeck::operations::lanes::slow_lanes::LaneStatus;
+use fabdeck::operations::watch::hot_ports::HotRole;
 use fabdeck::operations::watch::sweep::read_sweep;
 use fabdeck::system::access::{SourceOptions, SystemAccess};
 use fabdeck::system::local_access::LocalSystemAccess;
@@ -88,6 +89,8 @@ fn waiting_falls_when_flows_move_and_comes_back_with_them() {
     assert_eq!(flows(&driver, LaneStatus::Proposed), WRITERS.len(), "{}", shown(&driver));
     assert!(!shown(&driver).contains("before the move"), "{}", shown(&driver));
 
+    assert_roles_are_the_same(&mut driver);
+
     driver.press("a tab enter");
     wait_for_phase(&mut driver, 1, ChangePhase::Applied);
     swept(&mut driver, 4);
@@ -101,8 +104,30 @@ fn waiting_falls_when_flows_move_and_comes_back_with_them() {
     assert!(shown(&driver).contains(words), "{}", shown(&driver));
     assert_effect(&driver);
 
-    driver.press("y shift-tab enter");
+    driver.press("y");
+    // The clock that dates the write runs, and the time of the session jumps: the next readings are later than both.
+    let since = Instant::now();
+    while !shown(&driver).contains("its flows") && since.elapsed() < Duration::from_secs(30) {
+        std::thread::sleep(Duration::from_millis(500));
+        swept(&mut driver, 1);
+    }
+    let asked = shown(&driver);
+    for words in
+        ["its flows  wait to storage01", "its flows  wait of 2 likely victims: node0", "every path stays"]
+    {
+        assert!(asked.contains(words), "{words}: {asked}");
+    }
+    driver.press("shift-tab enter");
     wait_for_phase(&mut driver, 1, ChangePhase::Confirmed);
+    // What is in force is not offered again.
+    driver.press("1");
+    let health = shown(&driver);
+    assert!(health.contains("in force (change 1): 6 flows on the slow lane; others wait "), "{health}");
+    assert!(!health.contains("see which flows would move"), "{health}");
+    driver.press("4");
+    assert!(shown(&driver).contains("in force (change 1): 6 flows"), "{}", shown(&driver));
+    driver.press("7");
+    swept(&mut driver, 1);
     // One action takes all of them back, and asks before it writes.
     driver.press("B tab enter");
     wait_for_phase(&mut driver, 2, ChangePhase::Applied);
@@ -110,6 +135,36 @@ fn waiting_falls_when_flows_move_and_comes_back_with_them() {
     let (back, held) = waiting(&driver);
     assert!(back > before * 0.9 && held.len() >= 8, "{before} {after} {back}: {held:?}");
     assert_eq!(flows(&driver, LaneStatus::InForce), 0, "{}", shown(&driver));
+}
+
+/// Lanes, Hot-spots and Health say the same of each host that waits, and count the same flows.
+fn assert_roles_are_the_same(driver: &mut TestSession) {
+    let reading = driver.state.known.watch.reading.clone().unwrap();
+    let look = driver.state.known.look.clone().unwrap();
+    let held = &reading.watched.verdict.congested_adapters;
+    let roles: Vec<(String, &str)> = held
+        .iter()
+        .map(|held| {
+            let name = look.port_name(held.at.port);
+            (name.split(' ').next().unwrap().to_owned(), HotRole::of_adapter(held, false).word())
+        })
+        .collect();
+    assert!(roles.iter().any(|(_, word)| *word == "likely victim"), "{roles:?}");
+    let has = |screen: &str, heading: &str| {
+        let below = screen.split_once(heading).unwrap_or_else(|| panic!("{heading}: {screen}")).1.to_owned();
+        for (name, word) in &roles {
+            let row = below.lines().find(|line| line.contains(&format!(" {name} ")));
+            let row = row.unwrap_or_else(|| panic!("{name}: {below}"));
+            assert!(row.contains(word), "{name} is {word}: {row}");
+        }
+    };
+    has(&shown(driver), "Hosts that wait now");
+    driver.press("4");
+    let screen = shown(driver);
+    has(&screen, "Ports that wait");
+    assert!(screen.contains("6 flows to the slow lane; nothing is written"), "{screen}");
+    driver.press("7");
+    assert!(shown(driver).contains("6 flows would move to the slow lane"), "{}", shown(driver));
 }
 
 /// Waits before the move and now are shown by name: the hot-spot takes in no more than before, and others wait less.

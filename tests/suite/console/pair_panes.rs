@@ -47,7 +47,7 @@ fn a_pair_has_its_way_back_and_its_other_ways() {
     let narrow = resized(&mut driver, 80, 24);
     assert_all(
         &narrow,
-        &["Besides this path", "rack1-leaf has 5 ports more, spine-3 1, as near; 1 LID", "runs the engines"],
+        &["Besides this path", "as near: rack1-leaf[7] to spine-1, [8] to spine-1, ", "runs the engines"],
     );
     // All of the hops stay in sight.
     assert_all(&narrow, &["\u{25b6}    1", "     4  rack3-leaf"]);

@@ -642,6 +642,6 @@ fn no_key_panics_and_none_leads_into_a_dead_end() {
     assert!(sizes.contains(&(1, 1)) && sizes.contains(&(500, 200)));
     assert!(sweeps > 40 && verdicts > 4, "{sweeps} sweeps and {verdicts} verdicts");
     assert!(acted > 8, "something was done to the fabric only {acted} times");
-    assert!(replays > 8 && pauses > 1, "{replays} replays and {pauses} pauses");
+    assert!(replays > 8 && pauses > 0, "{replays} replays and {pauses} pauses");
     assert!(busy > 40, "engines were at work only {busy} times when the way out was looked for");
 }

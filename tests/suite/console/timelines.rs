@@ -9,9 +9,11 @@ use super::watches::swept;
 use fabdeck::catalogue::snapshot::Snapshot;
 use fabdeck::console::drawing::color_depth::ColorDepth;
 use fabdeck::console::event_loop::event::SessionInput;
+use fabdeck::console::features::chart_time::chart_history;
 use fabdeck::console::features::health::health_model::ChartWindow;
 use fabdeck::console::features::screen::Screen;
 use fabdeck::console::features::timeline::event_rows::EventRow;
+use fabdeck::console::features::timeline::strips::StripQuantity;
 use fabdeck::console::model::layout::Size;
 use fabdeck::operations::replay::changed_words::changed_words;
 use fabdeck_fabric::{NO_PATH, NodeId};
@@ -116,12 +118,13 @@ fn the_sign_of_the_cursor_goes_over_the_axis() {
 #[test]
 fn hot_spots_have_their_part_of_the_time_on_a_narrow_terminal() {
     let mut driver = incident("incast", 80, 24);
-    for view in ["4 g", "V g"] {
-        driver.press(view);
-        let frame = screen_text(&driver);
-        assert!(frame.contains(" WAIT  WAITED ") && frame.contains(" 93  ████"), "{frame}");
-        assert!(!frame.contains("WAIT/S"), "ticks say less than the part of the time: {frame}");
-    }
+    driver.press("4 g");
+    let frame = screen_text(&driver);
+    assert!(frame.contains(" WAIT  WAITED ") && frame.contains(" 93  ████"), "{frame}");
+    assert!(!frame.contains("WAIT/S"), "ticks say less than the part of the time: {frame}");
+    driver.press("V g");
+    let frame = screen_text(&driver);
+    assert!(frame.contains(" WAIT  WAIT/S▼ WAITED ") && frame.contains(" 93 "), "sorted by ticks: {frame}");
     driver.press("d");
     assert!(
         run_on(&screen_text(&driver)).contains("2,909,960,000 ticks/s"),
@@ -275,5 +278,51 @@ fn the_next_event_is_the_worst_of_its_moment() {
             let worst = same.map(|other| other.kind).min().unwrap();
             assert_eq!(event.kind, worst, "{capture}: {event:?}");
         }
+    }
+}
+
+/// The offer of Hot-spots and the moves of Lanes are counted by one function.
+#[test]
+fn hot_spots_offer_as_many_flows_as_lanes_moves() {
+    let mut driver = incident("incast", 120, 40);
+    driver.press("4");
+    let offered = screen_text(&driver);
+    let flows = driver.state.known.lanes.relief.proposed();
+    assert!(flows > 0 && offered.contains(&format!("{flows} flows to the slow lane")), "{flows}: {offered}");
+    driver.press("p");
+    let moves = screen_text(&driver);
+    assert!(moves.contains(&format!("{flows} flows would move to the slow lane")), "{flows}: {moves}");
+}
+
+/// One key leads to the worst moment, and the list of events to what was worst then.
+#[test]
+fn the_worst_moment_is_a_key_away() {
+    for name in ["incast", "flapping-link"] {
+        let mut driver = incident(name, 120, 40);
+        driver.press("0 : w o r s t enter");
+        assert!(last_message(&driver).starts_with("the worst moment, "), "{name}: {}", last_message(&driver));
+        let history = &playback(&driver).timeline().times;
+        assert!(playback(&driver).place() < history.len());
+        let place = playback(&driver).place();
+        driver.press("] ] w");
+        assert_eq!(playback(&driver).place(), place, "{name}");
+        let (at_ms, worst) = chart_history(&driver.state.known).worst_moment().unwrap();
+        assert_eq!(playback(&driver).place_at(at_ms), place, "{name}: {worst:?}");
+    }
+}
+
+/// Ports with errors have rows among those that wait.
+#[test]
+fn ports_with_errors_rank_among_those_that_wait() {
+    for (width, height) in [(80, 24), (120, 40)] {
+        let mut driver = incident("flapping-link", width, height);
+        driver.press("0");
+        let ports = &driver.state.screens.timeline.strips.ports;
+        let errors = ports.iter().filter(|strip| strip.quantity == StripQuantity::Errors).count();
+        assert!(errors > 0 && errors <= ports.len(), "{width}: {ports:?}");
+        let screen = screen_text(&driver);
+        let strip = ports.iter().find(|strip| strip.quantity == StripQuantity::Errors).unwrap();
+        let label = &strip.label[..strip.label.len().min(5)];
+        assert!(screen.lines().any(|line| line.contains(label) && line.contains("/s")), "{label}: {screen}");
     }
 }

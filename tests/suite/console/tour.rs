@@ -6,8 +6,8 @@ use fabdeck::console::features::screens::ScreenId;
 
 /// The keys of each step, and what the screen shows once they are pressed.
 const STEPS: [(&str, &str); 8] = [
-    ("\r", "Tour 2 of 10: Who is hit, and why"),
-    ("42", "Tour 3 of 10: Where it is"),
+    ("4", "Tour 2 of 10: Who is hit, and why"),
+    ("2", "Tour 3 of 10: Where it is"),
     ("v3", "Tour 4 of 10: A cable that wears out"),
     ("\r", "Tour 5 of 10: Ask what its failure would cost"),
     ("f", "Tour 6 of 10: Who would be hit"),
@@ -64,4 +64,20 @@ fn a_step_that_was_done_before_is_read_first() {
     assert_eq!(driver.state.tour.step, None);
     driver.press(".");
     assert_eq!(driver.state.tour.step, None, "no key begins it again");
+}
+
+/// A step shows what its text is about, whatever the screen showed before and whatever was passed over.
+#[test]
+fn a_step_sets_what_it_shows() {
+    let mut driver = open_session("sim:demo");
+    driver.press("2 V : t o u r enter");
+    driver.press("enter");
+    assert_eq!(driver.state.tour.step, Some(0), "the page of a card stays open to be read");
+    driver.press("esc . .");
+    assert!(driver.state.screens.map.shows_map(), "the text is about the drawn map");
+    driver.press(". .");
+    assert!(driver.state.known.marks.is_empty());
+    driver.press(".");
+    assert_eq!(driver.state.tour.step, Some(5));
+    assert!(!driver.state.known.marks.is_empty(), "What-if needs a mark");
 }

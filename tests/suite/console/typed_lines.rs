@@ -9,6 +9,7 @@ use fabdeck::console::drawing::color_depth::ColorDepth;
 use fabdeck::console::event_loop::event::SessionInput;
 use fabdeck::console::features::details::ElementDetail;
 use fabdeck::console::features::screens::ScreenId;
+use fabdeck::console::model::prompt::Purpose;
 
 fn shown(driver: &TestSession) -> String {
     text(&frame(&driver.state, &appearance("mono", ColorDepth::Mono)))
@@ -54,10 +55,11 @@ fn a_filter_is_typed_anew_and_the_one_before_can_be_had() {
 fn a_prefix_without_a_match_is_refused_at_once() {
     let mut driver = open_session("sim:demo");
     driver.press("5 enter nosuchnode enter");
-    assert!(driver.state.prompt.is_none(), "nothing else is asked");
+    let prompt = driver.state.prompt.as_ref().map(|prompt| (prompt.purpose, prompt.text.clone()));
+    assert_eq!(prompt, Some((Purpose::From, "nosuchnode".to_owned())), "the same is asked again");
     assert!(last_message(&driver).contains("no node is called 'nosuchnode'"), "{}", last_message(&driver));
     assert!(shown(&driver).contains("from      nosuchnode"), "{}", shown(&driver));
-    driver.press("b node01 enter node24 enter");
+    driver.press("node01 enter node24 enter");
     assert!(driver.state.screens.paths.trace.is_some());
     driver.press(":trace space nosuchnode enter");
     assert!(driver.state.prompt.is_none() && last_message(&driver).contains("nosuchnode"));

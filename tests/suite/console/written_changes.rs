@@ -9,7 +9,7 @@ use super::fake_changes::{DEADLINE, FakeChanges, NOW, changes_of_rows, dialogue,
 use super::fixture::{appearance, frame, golden, styles, text};
 use super::pty::{PATIENCE, Session};
 use super::test_session::{ChangerBox, TestSession};
-use super::watches::{EVERY, incast, lab, shown};
+use super::watches::{CounterStory, EVERY, incast, lab, shown};
 use fabdeck::console::drawing::color_depth::ColorDepth;
 use fabdeck::console::event_loop::event::SessionInput;
 use fabdeck::console::features::changes::dialogue::DialogueFocus;
@@ -35,8 +35,12 @@ struct Watched {
 
 impl Watched {
     fn new() -> Self {
+        Self::of(incast)
+    }
+
+    fn of(story: CounterStory) -> Self {
         let fake = FakeChanges::new(Ok(offer(0)), Vec::new());
-        let (look, sweeper) = lab(incast, Default::default());
+        let (look, sweeper) = lab(story, Default::default());
         let changing = (ChangerBox(Box::new(fake.clone())), WriteAccess::Simulated);
         let size = Size { width: 120, height: 40 };
         let driver = TestSession::open_watching_changing(look, (sweeper, EVERY), changing, size);
@@ -384,4 +388,27 @@ fn confirm_names_the_traffic_and_the_problems_before_and_now() {
     for words in ["traffic    before ", " Gb/s, now ", "none began and none ended since"] {
         assert!(screen.contains(words), "{words}: {screen}");
     }
+}
+
+/// A problem that begins with a change names it, also where the fabric was read again in between.
+#[test]
+fn a_problem_that_begins_with_a_change_names_it() {
+    let mut watched = Watched::of(|second| incast(second.saturating_sub(34)));
+    watched.sweep(6, &[]);
+    assert!(!shown(&watched.driver).contains("accepts"), "{}", shown(&watched.driver));
+    let applied = begun_at(3, ChangePhase::Applied, 31);
+    watched.sweep(1, std::slice::from_ref(&applied));
+    watched.driver.press("r");
+    watched.sweep(4, std::slice::from_ref(&applied));
+    let screen = shown(&watched.driver);
+    let row =
+        screen.lines().find(|line| line.contains("node01 accepts")).unwrap_or_else(|| panic!("{screen}"));
+    assert!(row.contains("since change 3"), "{row}");
+    // One that was there before does not.
+    let before =
+        screen.lines().find(|line| line.contains("rack3-leaf[10] to")).unwrap_or_else(|| panic!("{screen}"));
+    assert!(before.contains("since the first reading"), "{screen}");
+    watched.driver.press("down d");
+    let page = shown(&watched.driver);
+    assert!(page.contains("change 3 was applied, ") && page.contains(" s ago"), "{page}");
 }

@@ -60,7 +60,7 @@ static LINK_FIELDS: &[RowField] = &[
     RowField::new("state", "STATE", FieldKind::State, "logical state, of the worse end", |l, &r| state(l, r).into()).toned(&[("Down", Tone::LinkDown)]).status(),
     RowField::new("width", "WIDTH", FieldKind::Width, "width in use, the smaller of both ends", |l, &r| {
         l.width_in_use(r.link).into()
-    }).shed(4),
+    }).shed(8),
     RowField::new("planes", "PLANES", FieldKind::Text, PLANES_ABOUT, |l, &r| planes_value(l.link_planes(r.link)))
         .when_known()
         .keyword(),
@@ -71,7 +71,7 @@ static LINK_FIELDS: &[RowField] = &[
     .on_request(),
     RowField::new("speed", "SPEED", FieldKind::Speed, "speed in use, the smaller of both ends", |l, &r| {
         l.speed_in_use(r.link).into()
-    }).shed(3),
+    }).shed(7),
     RowField::new("rate_mbps", "RATE", FieldKind::Number, "signalling rate of all physical lanes together", |l, &r| {
         let rate = l.width_in_use(r.link).zip(l.speed_in_use(r.link));
         rate.map(|(width, speed)| signalling_mbps(width, speed)).into()
@@ -95,7 +95,7 @@ static LINK_FIELDS: &[RowField] = &[
     .when_yes(),
     RowField::new("efi", "PATHS", FieldKind::Number, "paths over it under the tables in force, in the busier direction", |_, &r| {
         r.efi.into()
-    })
+    }).shed(5)
     .largest_first()
     .when_known(),
     RowField::new(
@@ -109,7 +109,7 @@ static LINK_FIELDS: &[RowField] = &[
     .when_known(),
     RowField::new("load", "LOAD", FieldKind::Number, "share of its rate in use now, in the busier direction; known while counters are watched", |_, &r| {
         r.load.into()
-    })
+    }).shed(4)
     .largest_first()
     .unit("%")
     .when_known(),
@@ -120,6 +120,7 @@ static LINK_FIELDS: &[RowField] = &[
         "errors that both ends counted in the last half hour to hour; in the first hour of a watch, since the first sweep",
         |_, &r| r.errors_per_hour.into(),
     ).toned_over_threshold()
+    .shed(3)
     .largest_first()
     .when_known(),
     RowField::new(

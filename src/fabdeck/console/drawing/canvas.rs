@@ -58,14 +58,40 @@ pub fn shorten_name(name: &str, room: u16, more: &str) -> String {
     if width(&clean) <= room {
         return clean;
     }
-    let middle = cut_middle(&clean, room, more);
     let digits = |text: &str| text.bytes().filter(u8::is_ascii_digit).count();
+    let middle = cut_middle(&clean, room, more);
+    if let Some(between) = cut_between_words(&clean, room, more).filter(|cut| digits(cut) >= digits(&middle))
+    {
+        return between;
+    }
     let all = digits(&clean);
     if digits(&middle) == all || room <= width(more) || clean.contains(' ') {
         return middle;
     }
     let head: String = clean.chars().take(usize::from(room - width(more))).collect::<String>() + more;
     if digits(&head) == all && width(&head) <= room { head } else { middle }
+}
+
+/// Cuts whole words out of the middle of a name: of `storage01 mlx5_0` stay the host and the number of its device, `storage01…_0`. `None` where the first word and an end do not fit.
+fn cut_between_words(clean: &str, room: u16, more: &str) -> Option<String> {
+    // A label with its text is no name.
+    if clean.contains(": ") {
+        return None;
+    }
+    let borders = |signs: &'static [char]| {
+        clean.char_indices().filter(move |(at, sign)| *at > 0 && signs.contains(sign)).map(|(at, _)| at)
+    };
+    let mut best: Option<(u16, &str, &str)> = None;
+    for head_end in borders(&[' ']) {
+        for tail_begin in borders(&[' ', '[', '_']).filter(|tail| *tail > head_end) {
+            let (head, tail) = (&clean[..head_end], clean[tail_begin..].trim_start());
+            let wide = width(head) + width(more) + width(tail);
+            if wide <= room && best.is_none_or(|(held, ..)| wide > held) {
+                best = Some((wide, head, tail));
+            }
+        }
+    }
+    best.map(|(_, head, tail)| format!("{head}{more}{tail}"))
 }
 
 fn cut_middle(clean: &str, room: u16, more: &str) -> String {

@@ -15,6 +15,7 @@ use crate::console::model::mouse::ClickTarget;
 use crate::console::model::state::{LoadState, SessionState};
 use crate::operations::changes::changer::WriteAccess;
 use fabdeck_fabric::Fabric;
+use fabdeck_fabric::observe::digits_in_groups;
 
 /// Draws source and facts at the left, and what is true of the whole session at the right.
 pub fn draw(canvas: &mut Canvas<'_>, state: &SessionState) {
@@ -91,6 +92,8 @@ impl HeaderFact {
 
 /// The order from which on facts are shortened before they disappear.
 const SHORTENED_ORDER: u8 = 4;
+/// Least width of a screen that says how much of the snapshot is missing.
+const COUNT_MIN_WIDTH: u16 = 100;
 
 /// Facts from left to right. Marks, a change that waits and the counts of problems are always shown. The size disappears
 /// first, then the time of day, the number of warnings in the log, the state of the watch, and the right to write.
@@ -123,11 +126,7 @@ fn facts(state: &SessionState, signs: &Symbols) -> Vec<HeaderFact> {
             facts.extend((count > 0).then(|| right(format!("{sign} {count}"), role, 0)));
         }
     }
-    if state.snapshot().is_some_and(|look| look.observation.notes.grave_notes().next().is_some()) {
-        facts.push(right("split fabric".to_owned(), Role::Danger, 0));
-    } else if state.snapshot().is_some_and(|look| look.observation.is_partial()) {
-        facts.push(right("incomplete".to_owned(), Role::Warning, 1));
-    }
+    facts.extend(missing_part(state).map(|(text, role, order)| right(text, role, order)));
     let damaged = state.known.playback.as_ref().map_or(0, |playback| playback.timeline().damaged.len());
     if damaged > 0 {
         facts.push(right(format!("{damaged} damaged"), Role::Warning, 1));
@@ -159,6 +158,20 @@ fn facts(state: &SessionState, signs: &Symbols) -> Vec<HeaderFact> {
     let time = state.known.clock.and_then(|clock| clock.minute_text(now_ms));
     facts.extend(time.map(|time| right(time, Role::Text, 5)));
     facts
+}
+
+/// What the snapshot lacks, with its role and the order in which it disappears.
+fn missing_part(state: &SessionState) -> Option<(String, Role, u8)> {
+    let notes = &state.snapshot()?.observation.notes;
+    if notes.grave_notes().next().is_some() {
+        return Some(("split fabric".to_owned(), Role::Danger, 0));
+    }
+    let text = match notes.partial_count() {
+        // On a narrow screen the name of the source has the room.
+        count if count == 0 || state.size.width < COUNT_MIN_WIDTH => "incomplete".to_owned(),
+        count => format!("incomplete: {} not read", digits_in_groups(count)),
+    };
+    notes.is_partial().then_some((text, Role::Warning, 1))
 }
 
 fn facts_width(facts: &[HeaderFact]) -> u16 {

@@ -166,7 +166,8 @@ fn layout_columns_in(
         .collect();
     // When the operator moves through columns with the arrow keys, none is hidden.
     if table.left == 0 {
-        shed_columns(&mut shown, listing, held, room);
+        let sorted = table.sort.as_ref().map(|(field, _)| field.as_str());
+        shed_columns(&mut shown, listing, (held, sorted), room);
     }
     add_gauges(&mut shown, listing, room);
     distribute_width(&mut shown, room);
@@ -250,10 +251,17 @@ fn total_width(columns: &[VisibleColumn], of: impl Fn(&VisibleColumn) -> u16) ->
 }
 
 /// Hides the columns of the lowest ranks until the others fit, then columns before the one that shows trouble until that is visible.
-fn shed_columns(columns: &mut Vec<VisibleColumn>, listing: &dyn Listing, fixed: usize, room: u16) {
+/// The column that the list is sorted by stays.
+fn shed_columns(
+    columns: &mut Vec<VisibleColumn>,
+    listing: &dyn Listing,
+    (fixed, sorted): (usize, Option<&str>),
+    room: u16,
+) {
     let about = |shown: &VisibleColumn| listing.column(shown.column);
     loop {
         let unfixed = columns.iter().enumerate().skip(fixed);
+        let unfixed = unfixed.filter(|(_, shown)| Some(about(shown).id.as_ref()) != sorted);
         let ranked = unfixed.filter_map(|(at, shown)| Some((about(shown).shed_rank?, at, shown)));
         let Some((_, at, shown)) = ranked.min_by_key(|(rank, at, _)| (*rank, *at)) else { break };
         let name = if about(shown).outranks_names { NAME_LEAST_WIDTH } else { NAME_MIN_WIDTH };

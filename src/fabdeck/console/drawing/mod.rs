@@ -2,7 +2,7 @@
 
 pub(crate) mod braille;
 pub(crate) mod buffer_area;
-pub(crate) mod canvas;
+pub mod canvas;
 pub(crate) mod chart;
 pub mod color_depth;
 pub(crate) mod details;

@@ -17,6 +17,7 @@ use crate::console::features::changes::{change_actions, change_requests};
 use crate::console::features::completion::{open_prompt as begin_line, open_prompt_over as begin_again};
 use crate::console::features::feature_table::features;
 use crate::console::features::jobs::running_jobs;
+use crate::console::features::paths::path_navigation::ask_end;
 use crate::console::features::preconditions::{has_fabric, has_list};
 use crate::console::features::row_selection::set_filter;
 use crate::console::features::screen::{CursorDirection, EnterResult};
@@ -119,7 +120,7 @@ const GENERAL: &[ActionGroup] = &[
                         return overlays::toggle_overlay(state, Overlay::Details(Scroll::default()));
                     }
                     EnterResult::Nothing(why) => state.log_message(Severity::Info, why),
-                    EnterResult::Ask(purpose) => begin_line(state, purpose, ""),
+                    EnterResult::Ask(purpose) => ask_end(state, purpose),
                     EnterResult::ToTime(at_ms) => time_cursor::set_cursor(state, at_ms),
                     EnterResult::ToMoment(place) => return time_navigation::seek_place(state, place),
                     EnterResult::Open(target) => open_target(state, &target),

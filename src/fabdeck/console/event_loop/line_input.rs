@@ -6,6 +6,7 @@ use crate::catalogue::severity::Severity;
 use crate::console::features::completion;
 use crate::console::features::completion::open_prompt;
 use crate::console::features::health::acknowledging::enter_note;
+use crate::console::features::paths::path_navigation;
 use crate::console::features::row_selection::set_filter;
 use crate::console::features::whatif::plan_file::write_plan;
 use crate::console::model::action::OverlayScope;
@@ -148,14 +149,8 @@ fn run_prompt(state: &mut SessionState) -> Vec<Effect> {
             }
             Vec::new()
         }
-        Purpose::From | Purpose::To if text.trim().is_empty() => Vec::new(),
         Purpose::From | Purpose::To => {
-            state.screens.paths.set_end(purpose, text.trim().to_owned(), &state.known);
-            match state.screens.paths.problem.clone() {
-                Some(problem) => state.log_message(Severity::Error, problem),
-                None if state.screens.paths.to.is_none() => open_prompt(state, Purpose::To, ""),
-                None => {}
-            }
+            path_navigation::enter_end(state, purpose, text.trim());
             Vec::new()
         }
         Purpose::PlanFile if text.trim().is_empty() => {

@@ -92,7 +92,7 @@ impl Prompt {
     pub fn new(purpose: Purpose, text: impl Into<String>) -> Self {
         let text = text.into();
         let (cursor, before) = (text.chars().count(), text.clone());
-        let suggested = purpose == Purpose::PlanFile && cursor > 0;
+        let suggested = matches!(purpose, Purpose::PlanFile | Purpose::From | Purpose::To) && cursor > 0;
         Self { purpose, cursor, before, text, suggested, offers: Vec::new(), picked: None }
     }
 

@@ -7,6 +7,7 @@ use super::failure_words::failure_words;
 use super::job_effects::{JobEffect, job_effects};
 use super::preparation::PreparedChange;
 use super::undo_loss::UndoLoss;
+use super::weak_links::WeakLinkUse;
 use crate::catalogue::snapshot::Snapshot;
 use crate::catalogue::summary::count_words;
 use crate::operations::jobs::job_request::JobInput;
@@ -40,6 +41,9 @@ pub struct ChangeFacts {
     pub jobs: Option<JobEffects>,
     /// The states between the first write and the last, and whether they can have a credit loop.
     pub transition: TransitionReport,
+    /// Bad cables that the new tables lead over; the console knows which cables are bad.
+    #[serde(default)]
+    pub weak_links: Vec<WeakLinkUse>,
     /// For the undo of a change with marks: what it gives up.
     #[serde(default)]
     pub undo: Option<UndoLoss>,
@@ -56,6 +60,7 @@ impl ChangeFacts {
             jobs: jobs
                 .map(|jobs| JobEffects { known: jobs.iter().len(), hit: job_effects(look, plan, jobs) }),
             transition: judged.transition.clone(),
+            weak_links: Vec::new(),
             undo: None,
         }
     }
@@ -80,7 +85,15 @@ impl ChangeFacts {
     /// What the change is worth if the elements fail that the plan takes as failed, with the jobs that keep pairs; `None`
     /// for a plan without such elements.
     pub fn supposed_words(&self) -> Option<String> {
-        let words = supposed_words(self.pairs()?, &self.failed)?;
+        self.with_spared_jobs(supposed_words(self.pairs()?, &self.failed)?)
+    }
+
+    /// The same in fewer words.
+    pub fn short_supposed_words(&self) -> Option<String> {
+        self.with_spared_jobs(short_supposed_words(self.pairs()?, &self.failed)?)
+    }
+
+    fn with_spared_jobs(&self, words: String) -> Option<String> {
         let spared = self.jobs.iter().flat_map(|jobs| &jobs.hit).filter(|job| job.spared > 0);
         let jobs: Vec<String> = spared
             .take(MAX_NAMED)
@@ -95,6 +108,7 @@ impl ChangeFacts {
     /// Who is cut off: the hosts, and in brackets what else is.
     pub fn cut_off_words(&self) -> String {
         let CutOffReport { switches, hosts, aggregation_nodes, pairs } = &self.cut_off;
+        let is_named = !(switches.is_empty() && hosts.is_empty() && aggregation_nodes.is_empty());
         let mut words = match hosts.len() {
             0 => "no host".to_owned(),
             count => format!("{}: {}", count_words(count, "host", "hosts"), first_names(hosts)),
@@ -106,7 +120,8 @@ impl ChangeFacts {
         if !aggregation_nodes.is_empty() {
             rest.push(count_words(aggregation_nodes.len(), "aggregation node", "aggregation nodes"));
         }
-        if *pairs > 0 {
+        // Of what is named, the rows of pairs say how many these are, now and if it fails.
+        if *pairs > 0 && !is_named {
             let unit = if *pairs == 1 { "pair" } else { "pairs" };
             rest.push(format!("{} {unit}", digits_in_groups(*pairs)));
         }
@@ -146,12 +161,28 @@ impl ChangeFacts {
 }
 
 /// What becomes of the pairs if the failed elements of a plan fail: `spine-2 fails: before 504 pairs without a path, after
-/// 0`. `None` where the plan has no failed elements.
+/// 0; its own 88 pairs have none either way`. `None` where the plan has no failed elements. A pair is a sender and a receiver:
+/// two ports are two pairs.
 pub fn supposed_words(pairs: &TransientLoss, failed: &[String]) -> Option<String> {
+    let words = short_supposed_words(pairs, failed)?;
+    Some(format!("{words}{}", own_pair_words(pairs, failed)))
+}
+
+/// The same without the pairs that the failure itself ends.
+pub fn short_supposed_words(pairs: &TransientLoss, failed: &[String]) -> Option<String> {
     if failed.is_empty() {
         return None;
     }
     Some(format!("{}: before {}", failure_words(failed), loss_words(pairs.before, pairs.after)))
+}
+
+/// The pairs that the failure itself ends: no tables bring them back.
+fn own_pair_words(pairs: &TransientLoss, failed: &[String]) -> String {
+    let own = pairs.unfailed.as_ref().map_or(0, |actual| actual.pairs.saturating_sub(pairs.pairs));
+    let (whose, has) =
+        (if failed.len() == 1 { "its" } else { "their" }, if own == 1 { "has" } else { "have" });
+    let count = count_words(usize::try_from(own).unwrap_or(usize::MAX), "pair", "pairs");
+    if own == 0 { String::new() } else { format!("; {whose} own {count} {has} none either way") }
 }
 
 /// The same of the way back, from the state after the writes to that before them: `spine-2 fails: now 0 pairs without a path,
@@ -232,7 +263,7 @@ mod tests {
         facts.cut_off.switches = vec!["spine-2".into()];
         facts.cut_off.aggregation_nodes = vec!["spine-2 agg".into()];
         facts.cut_off.pairs = 88;
-        assert_eq!(facts.cut_off_words(), "no host (spine-2, 1 aggregation node, 88 pairs)");
+        assert_eq!(facts.cut_off_words(), "no host (spine-2, 1 aggregation node)");
         facts.cut_off.hosts = (1..=8).map(|host| format!("node{host}")).collect();
         let words = facts.cut_off_words();
         assert!(

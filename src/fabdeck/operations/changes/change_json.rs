@@ -1,11 +1,18 @@
 //! The JSON of changes and of their comparison with a fabric.
 
-use crate::catalogue::json_type::json_type_of;
+use crate::catalogue::json_type::{JsonType, json_type_of};
 use fabdeck_change::{
-    Attestation, AttestationVerdict, ChangePhase, DeviceReport, DeviceState, JournalStep, OtherChange,
-    RollbackRemainder,
+    Attestation, AttestationVerdict, ChangePhase, DeviceReport, DeviceState, JournalStep, Migration,
+    OtherChange, RollbackRemainder,
 };
 use fabdeck_fabric::Guid;
+
+/// A plan has its migrations; the JSON of a change has their words.
+impl JsonType for Migration {
+    fn schema() -> serde_json::Value {
+        serde_json::json!({ "type": "object" })
+    }
+}
 
 json_type_of! {
     enum ChangePhase { Applying, Applied, Confirmed, RollingBack, RolledBack, Incomplete, Refused }

@@ -6,8 +6,8 @@ use super::change_facts::{pair_words, supposed_words};
 use crate::catalogue::json_type::json_type;
 use crate::operations::lanes::migrations::migration_words;
 use fabdeck_change::{
-    Attestation, AttestationVerdict, ChangePhase, ChangeState, ChangeStatus, JournalStep, RollbackRemainder,
-    TransientLoss, UnfailedLoss, undone_number,
+    Attestation, AttestationVerdict, ChangePhase, ChangeState, ChangeStatus, JournalStep, Migration,
+    RollbackRemainder, TransientLoss, UnfailedLoss, undone_number,
 };
 use fabdeck_fabric::observe::digits_in_groups;
 
@@ -72,6 +72,9 @@ json_type! {
         /// Result of the comparison with the fabric, where a confirmed change was compared.
         #[serde(default)]
         pub comparison: Option<Attestation>,
+        /// The same flows as the plan has them, for screens that count what is in force.
+        #[serde(skip)]
+        pub migrations: Vec<Migration>,
         /// The number of the change that undid this one, for lists; its plan says so.
         #[serde(skip)]
         pub undone_by: Option<u64>,
@@ -129,6 +132,7 @@ impl ChangeRow {
             steps: state.steps.clone(),
             overdue: false,
             comparison: None,
+            migrations: begun.migrations.clone(),
             undone_by: None,
         }
     }

@@ -179,6 +179,7 @@ fn list_entry(id: &str, description: ChangeDescription) -> ListedChange {
         steps: status.steps,
         overdue: false,
         comparison: None,
+        migrations: Vec::new(),
         undone_by: None,
     };
     ListedChange { row, switches, simulator }

@@ -33,3 +33,4 @@ pub(crate) mod standby_guard;
 pub(crate) mod undo;
 pub mod undo_loss;
 pub(crate) mod verification;
+pub mod weak_links;

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::problem::FabricProblem;
+use super::problem::{FabricProblem, ProblemKind};
 use super::short_port_name::short_port_name;
 use crate::catalogue::snapshot::Snapshot;
 use crate::operations::jobs::job_comparison::JobComparison;
@@ -96,8 +96,10 @@ fn reason_words(look: &Snapshot, problem: &FabricProblem) -> String {
         ElementId::Port(port) => short_port_name(look, *port),
         ElementId::Link(link) => short_port_name(look, look.fabric().link(*link).a),
     });
-    match element {
-        Some(element) => format!("{} {element}", problem.kind.word()),
-        None => problem.kind.word().to_owned(),
-    }
+    // A word of JSON has hyphens; of the words of the field, one has.
+    let kind = match problem.kind {
+        ProblemKind::HotSpot => problem.kind.word().to_owned(),
+        kind => kind.word().replace('-', " "),
+    };
+    element.map_or_else(|| kind.clone(), |element| format!("{kind} {element}"))
 }

@@ -259,11 +259,12 @@ pub struct FabricProblem {
 }
 
 impl ProblemHits {
-    /// `80 paths both ways`; the columns of cables count the direction with more of them. Lost paths are those of pairs.
+    /// `80 paths both ways`; the columns of cables count the direction with more of them. Lost paths are counted by pair: a sender
+    /// and a receiver.
     pub fn paths_words(&self, kind: ProblemKind) -> Option<String> {
         let paths = usize::try_from(self.paths?).unwrap_or(usize::MAX);
         Some(match kind {
-            ProblemKind::LostPaths => count_words(paths, "path", "paths"),
+            ProblemKind::LostPaths => count_words(paths, "pair", "pairs"),
             _ => both_ways_words(paths),
         })
     }

@@ -3,13 +3,18 @@
 use crate::catalogue::snapshot::Snapshot;
 use fabdeck_fabric::PortId;
 
-/// The name of a host with one cabled port; of other nodes, that of the port.
+/// The name of a host with one adapter and one cable; of other nodes, that of the port.
 pub fn short_port_name(look: &Snapshot, port: PortId) -> String {
-    let fabric = look.fabric();
-    let node = fabric.port(port).node;
-    let cabled = || fabric.ports_of(node).filter(|(_, port)| port.peer.is_some()).count();
-    match !fabric.node(node).is_switch() && cabled() == 1 {
-        true => look.unique_name(node).split(' ').next().unwrap_or_default().to_owned(),
+    match is_only_port(look, port) {
+        true => look.host_name(look.fabric().port(port).node).into_owned(),
         false => look.port_name(port),
     }
+}
+
+/// Whether a port is the only one of an adapter that has a cable.
+pub fn is_only_port(look: &Snapshot, port: PortId) -> bool {
+    let fabric = look.fabric();
+    let node = fabric.port(port).node;
+    let mut cabled = fabric.ports_of(node).filter(|(_, port)| port.peer.is_some());
+    !fabric.node(node).is_switch() && cabled.next().is_some() && cabled.next().is_none()
 }

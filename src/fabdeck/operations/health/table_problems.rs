@@ -30,7 +30,7 @@ impl HealthFacts<'_> {
 
     fn cut_off_pairs(&self, report: &CertificateReport) -> Option<FabricProblem> {
         let (pairs, cut_off) = (report.by_cause.cut_off, pairs_with(&report.lost, true));
-        let title = format!("{} of hosts are joined by no cable", pair_words(pairs));
+        let title = format!("{} of end ports are joined by no cable", pair_words(pairs));
         let cause = match self.look.observation.is_partial() {
             true => ProblemCause::likely(format!("part of the fabric did not answer{cut_off}")),
             false => ProblemCause::sure(format!("cables or switches between them are missing{cut_off}")),
@@ -41,7 +41,7 @@ impl HealthFacts<'_> {
     fn lost_paths(&self, report: &CertificateReport) -> Option<FabricProblem> {
         let (pairs, lost) =
             (report.unreachable.saturating_sub(report.by_cause.cut_off), pairs_with(&report.lost, false));
-        let title = format!("{} of hosts have no path, though cables join them", pair_words(pairs));
+        let title = format!("{} of end ports have no path, though cables join them", pair_words(pairs));
         let by_cause = &report.by_cause;
         let counts = [
             (by_cause.no_route, "have no entry on the way"),
@@ -59,7 +59,8 @@ impl HealthFacts<'_> {
 
     fn partly_reached(&self, report: &CertificateReport) -> Option<FabricProblem> {
         let pairs = report.partly_reached;
-        let title = format!("{} of hosts have paths to some LIDs of the destination only", pair_words(pairs));
+        let title =
+            format!("{} of end ports have paths to some LIDs of the destination only", pair_words(pairs));
         let cause = ProblemCause::sure("tables lack entries for the other LIDs");
         (pairs > 0).then(|| self.table_problem("some-lids", ProblemSeverity::Warning, title, cause, pairs))
     }

@@ -3,6 +3,7 @@
 pub(crate) mod lane_choice;
 pub(crate) mod lane_moves;
 pub(crate) mod lane_proposal;
+pub mod lane_relief;
 pub mod lane_request;
 pub(crate) mod lanes_in_force;
 pub mod levels;

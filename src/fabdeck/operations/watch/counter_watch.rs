@@ -4,7 +4,7 @@ use std::path::Path;
 use std::rc::Rc;
 use std::time::Duration;
 
-use super::interval_verdict::{IntervalVerdict, role_word};
+use super::interval_verdict::IntervalVerdict;
 use super::sweep_judge::{SweepJudge, SweepSeries};
 use super::verdict_basis::VerdictBasis;
 use crate::catalogue::exit::Exit;
@@ -58,11 +58,16 @@ impl HotspotInterval {
         self.watched.has_findings() || self.news.iter().any(FabricEvent::is_trouble)
     }
 
-    /// The role of an adapter in words. Without a hot-spot there is no contributor.
+    /// The proved role of an adapter as a word of JSON, which has the likely one beside it. Without a hot-spot there is no
+    /// contributor.
     pub fn role_of(&self, held: &CongestedAdapter) -> &'static str {
         match held.role {
+            CongestionRole::Contributor(_) => "contributor",
             CongestionRole::Undecided if self.watched.verdict.hot_spots.is_empty() => "victim",
-            role => role_word(role),
+            CongestionRole::Undecided => "undecided",
+            CongestionRole::Victim { .. } => "victim",
+            CongestionRole::FairShare => "fair-share",
+            CongestionRole::Unknown => "unknown",
         }
     }
 

@@ -321,6 +321,54 @@ impl FabricHistory {
         ports.into_iter().take(most).map(|(port, _)| port).collect()
     }
 
+    /// The ports with most errors in a window, as far back as each reading is kept; at most this number.
+    pub fn worst_errors(&self, window: TimeWindow, most: usize) -> Vec<PortIdentity> {
+        let mut sums: BTreeMap<PortIdentity, f64> = BTreeMap::new();
+        for entry in self.levels[0].within(window) {
+            let length = entry.to_ms.saturating_sub(entry.from_ms).max(1) as f64;
+            for (port, errors) in entry.interval.ports.errors() {
+                *sums.entry(port).or_default() += errors * length;
+            }
+        }
+        let mut ports: Vec<(PortIdentity, f64)> = sums.into_iter().collect();
+        ports.sort_by(|(a, one), (b, other)| other.total_cmp(one).then(a.cmp(b)));
+        ports.into_iter().take(most).map(|(port, _)| port).collect()
+    }
+
+    /// The errors a second of a port at a time.
+    pub fn errors_at(&self, at_ms: u64, port: &PortIdentity) -> Option<f64> {
+        let entries = &self.levels[0].entries;
+        let at = entries.partition_point(|entry| entry.to_ms < at_ms);
+        let entry = entries.get(at).filter(|entry| entry.from_ms < at_ms)?;
+        entry.interval.errors_of(&[*port])
+    }
+
+    /// The end of the worst interval, and its sums: that with most critical problems, then most pairs without a path, the
+    /// longest wait, most errors and most warnings; of equal ones the first. `None` where nothing was wrong.
+    pub fn worst_moment(&self) -> Option<(u64, FabricSums)> {
+        let begin = |level: &HistoryLevel| level.entries.front().map_or(u64::MAX, |entry| entry.from_ms);
+        let [fine, minutes, _] = [0, 1, 2].map(|at| begin(&self.levels[at]));
+        let older = |level: usize, than: u64| {
+            self.levels[level].entries.iter().filter(move |entry| entry.to_ms <= than)
+        };
+        let entries = older(2, minutes).chain(older(1, fine)).chain(&self.levels[0].entries);
+        let badness = |sums: &FabricSums| {
+            // Waits that read alike are alike.
+            let wait = sums.worst_wait.map(|wait| wait.round());
+            [sums.critical, sums.lost_pairs, wait, sums.errors_per_s, sums.warnings]
+                .map(|value| value.unwrap_or(0.0))
+        };
+        let mut worst: Option<(&HistoryEntry, [f64; 5])> = None;
+        for entry in entries {
+            let own = badness(&entry.interval.sums);
+            let is_worse = worst.as_ref().map_or(own > [0.0; 5], |(_, held)| own > *held);
+            if is_worse {
+                worst = Some((entry, own));
+            }
+        }
+        worst.map(|(entry, _)| (entry.to_ms, entry.interval.sums))
+    }
+
     /// Adds the interval that ended at this time. The same interval, judged again, is not added twice.
     pub fn push(&mut self, at_ms: u64, seconds: f64, interval: &IntervalSums) {
         let last = self.levels[0].entries.back().map(|entry| entry.to_ms);

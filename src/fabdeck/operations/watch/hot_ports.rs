@@ -7,7 +7,10 @@ use crate::catalogue::snapshot::Snapshot;
 use crate::catalogue::value::FieldKind;
 use crate::catalogue::view::{View, ViewOrder};
 use crate::catalogue::views::labels::{LABEL_ABOUT, label_value};
-use fabdeck_fabric::counters::{CongestedAdapter, CongestedPort, LinkProblemKind};
+use crate::operations::health::short_port_name::is_only_port;
+use fabdeck_fabric::counters::{
+    CongestedAdapter, CongestedPort, CongestionRole, LikelyRole, LinkProblemKind,
+};
 use fabdeck_fabric::{Port, PortId};
 
 /// Number of sweeps in the small history of a row.
@@ -76,6 +79,21 @@ impl HotRole {
     pub fn word(self) -> &'static str {
         Self::WORDS[self as usize]
     }
+
+    /// The role of an adapter that waits; `alone` where no adapter is a hot-spot. Every screen takes the role from here.
+    pub fn of_adapter(held: &CongestedAdapter, alone: bool) -> Self {
+        match (held.role, alone) {
+            (CongestionRole::Contributor(_), _) => Self::Contributor,
+            (CongestionRole::Victim { .. }, _) | (CongestionRole::Undecided, true) => Self::Victim,
+            (CongestionRole::Undecided, false) => match held.likely {
+                Some(LikelyRole::Contributor(_)) => Self::LikelyContributor,
+                Some(LikelyRole::Victim { .. }) => Self::LikelyVictim,
+                None => Self::Undecided,
+            },
+            (CongestionRole::FairShare, _) => Self::FairShare,
+            (CongestionRole::Unknown, _) => Self::Waits,
+        }
+    }
 }
 
 /// The rates of a port that are above a threshold.
@@ -126,7 +144,7 @@ pub const HOT_PORTS: View<HotPort> = View::new(HOT_FIELDS, "no port has a cable"
 ]);
 
 static HOT_FIELDS: &[RowField] = &[
-    RowField::new("port", "PORT", FieldKind::Text, "the port that counts", |l, r| l.unique_port_name(r.port).into()),
+    RowField::new("port", "PORT", FieldKind::Text, "the port that counts", |l, r| port_words(l, r.port).into()),
     RowField::new("label", "LABEL", FieldKind::Text, LABEL_ABOUT, |l, r| label_value(l, r.port)).when_known().shed(1),
     RowField::new(
         "role",
@@ -220,6 +238,15 @@ static HOT_FIELDS: &[RowField] = &[
     .on_request(),
     RowField::new("why", "WHY", FieldKind::Text, "counter, rate and threshold", |l, r| reason_words(l, r).into()).on_request(),
 ];
+
+/// The host, where it has one adapter with one cable; of others the port. The proof beside it needs the room.
+fn port_words(look: &Snapshot, port: PortId) -> String {
+    if is_only_port(look, port) {
+        look.host_name(look.fabric().port(port).node).into_owned()
+    } else {
+        look.unique_port_name(port)
+    }
+}
 
 fn port<'s>(look: &'s Snapshot, row: &HotPort) -> &'s Port {
     look.fabric().port(row.port)

@@ -112,17 +112,6 @@ impl IntervalVerdict {
     }
 }
 
-/// The role of a waiting adapter, in a word.
-pub fn role_word(role: CongestionRole) -> &'static str {
-    match role {
-        CongestionRole::Contributor(_) => "contributor",
-        CongestionRole::Undecided => "undecided",
-        CongestionRole::Victim { .. } => "victim",
-        CongestionRole::FairShare => "fair-share",
-        CongestionRole::Unknown => "unknown",
-    }
-}
-
 /// The verdict as label and text pairs; of each kind the `most` worst.
 pub fn verdict_lines(
     look: &Snapshot,

@@ -8,7 +8,7 @@ pub(crate) mod fabric_events;
 pub mod fabric_history;
 pub mod history;
 pub mod history_clock;
-pub(crate) mod hot_ports;
+pub mod hot_ports;
 pub mod interval_verdict;
 pub(crate) mod link_rate;
 pub mod port_values;

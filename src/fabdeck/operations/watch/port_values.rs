@@ -89,6 +89,15 @@ impl PortValues {
         }
     }
 
+    /// The ports with errors, and their errors a second.
+    pub fn errors(&self) -> impl Iterator<Item = (PortIdentity, f64)> {
+        let errors = |(port, values): &(PortIdentity, ValuesOfPort)| {
+            let errors = values[PortQuantity::Errors as usize].filter(|errors| *errors > 0.0)?;
+            Some((*port, f64::from(errors)))
+        };
+        self.values.iter().filter_map(errors)
+    }
+
     /// Drops everything but waits.
     pub fn keep_waits(&mut self) {
         self.values = Arc::default();

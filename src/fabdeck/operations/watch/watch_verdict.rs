@@ -17,8 +17,8 @@ use crate::catalogue::snapshot::Snapshot;
 use crate::catalogue::views::counters::errors_by_port;
 use crate::operations::rowset::Rowset;
 use fabdeck_fabric::counters::{
-    CongestedAdapter, CongestedPort, CongestionRole, FlowHistory, HotSpots, LikelyRole, LinkProblemKind,
-    PortRates, Rates, Thresholds, rates_of_sweeps,
+    CongestedAdapter, CongestedPort, FlowHistory, HotSpots, LinkProblemKind, PortRates, Rates, Thresholds,
+    rates_of_sweeps,
 };
 use fabdeck_fabric::observe::{PortIdentity, Sweep};
 use fabdeck_fabric::{ElementId, LinkId, PortId};
@@ -195,19 +195,7 @@ impl VerdictRequest {
         }
         let alone = verdict.hot_spots.is_empty();
         for held in &verdict.congested_adapters {
-            let role = match (held.role, alone) {
-                (CongestionRole::Contributor(_), _) => HotRole::Contributor,
-                (CongestionRole::Victim { .. }, _) => HotRole::Victim,
-                (CongestionRole::Undecided, false) => match held.likely {
-                    Some(LikelyRole::Contributor(_)) => HotRole::LikelyContributor,
-                    Some(LikelyRole::Victim { .. }) => HotRole::LikelyVictim,
-                    None => HotRole::Undecided,
-                },
-                (CongestionRole::Undecided, true) => HotRole::Victim,
-                (CongestionRole::FairShare, _) => HotRole::FairShare,
-                (CongestionRole::Unknown, _) => HotRole::Waits,
-            };
-            waits(&held.at, role, Some(*held));
+            waits(&held.at, HotRole::of_adapter(held, alone), Some(*held));
         }
         for way in &verdict.congested_ports {
             let narrow = || verdict.oversubscribed.iter().any(|leaf| leaf.at.port == way.port);

@@ -2,12 +2,14 @@
 //! background task compares the plan with the fabric first.
 
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use super::apply_state::ProposedPlan;
 use super::change_actions::can_write;
 use super::changes_model::ApplyRequest;
 use super::mode_actions;
 use crate::catalogue::severity::Severity;
+use crate::catalogue::snapshot::Snapshot;
 use crate::console::features::completion;
 use crate::console::features::health::ranking::job_input;
 use crate::console::features::lanes::slow_lanes;
@@ -17,7 +19,9 @@ use crate::console::model::effect::Effect;
 use crate::console::model::prompt::Purpose;
 use crate::console::model::state::SessionState;
 use crate::operations::changes::changer::PlanSource;
+use crate::operations::health::problem::ProblemKind;
 use crate::operations::plans::plan_request::{PlanRequest, WriteMode};
+use fabdeck_fabric::{ElementId, LinkId};
 use fabdeck_routing::Engine;
 
 /// Checks that a plan can be applied now.
@@ -146,8 +150,25 @@ pub(super) fn begin_offer(
     wanted: ApplyRequest,
 ) -> Vec<Effect> {
     let title = format!("comparing {} with the fabric", wanted.what);
+    let bad_links = bad_links(state);
     let (task, effect) =
-        state.begin(title, super::change_requests::OfferTask { planned, jobs: job_input(state) });
+        state.begin(title, super::change_requests::OfferTask { planned, jobs: job_input(state), bad_links });
     state.known.changes.offering = Some((task, wanted));
     vec![effect]
+}
+
+/// The cables with errors or at a reduced rate, each with what is wrong with it, as Health has them.
+fn bad_links(state: &SessionState) -> Option<(Arc<Snapshot>, Vec<(LinkId, String)>)> {
+    let ranked = state.known.problems.ranked.as_ref().filter(|_| !state.screens.health.is_outdated)?;
+    let look = state.known.look.clone()?;
+    let bad =
+        ranked.problems.iter().filter_map(|problem| match (problem.kind, problem.elements.as_slice()) {
+            (
+                ProblemKind::LinkErrors | ProblemKind::WireHealth | ProblemKind::DegradedLink,
+                [ElementId::Link(link)],
+            ) if link.index() < look.fabric().links().len() => Some((*link, problem.title.clone())),
+            _ => None,
+        });
+    let bad: Vec<_> = bad.collect();
+    (!bad.is_empty()).then_some((look, bad))
 }

@@ -15,6 +15,7 @@
 //! ```
 
 use super::apply_state::ApplyState;
+use super::confirm_rows::ROUTES_STAY;
 use super::dialogue_row::{
     CHECKBOX_WIDTH, DialogueRow, DialogueSign, Piece, RiskLine, labelled, labelled_text,
 };
@@ -25,7 +26,9 @@ use crate::console::drawing::canvas::width;
 use crate::console::drawing::theme::Role;
 use crate::operations::changes::change_facts::ChangeFacts;
 use crate::operations::changes::changer::ChangeOffer;
+use crate::operations::changes::weak_links::weak_link_words;
 use crate::operations::check::certificate_text::wrap_text;
+use crate::operations::check::judgement::CUT_OFF;
 use fabdeck_change::UnfailedLoss;
 use fabdeck_fabric::observe::digits_in_groups;
 
@@ -140,6 +143,8 @@ impl ApplyQuestion<'_> {
             () => DialogueSign::Well,
         };
         rows.extend(row(sign, "cut off", facts.cut_off_words()));
+        let weak = weak_link_words(&facts.weak_links);
+        rows.extend(weak.into_iter().flat_map(|words| row(DialogueSign::Warning, "bad cable", words)));
         rows.extend(self.jobs());
         let packets = match self.apply.has_phases() {
             true => "hosts pause; no packet meets tables that change",
@@ -147,12 +152,16 @@ impl ApplyQuestion<'_> {
         };
         rows.extend(row(DialogueSign::Warning, "all", packets.to_owned()));
         match (wide, facts.actual_pairs()) {
+            (_, None) if self.apply.offer.blocks == 0 && !self.apply.offer.migrations.is_empty() => {
+                rows.extend(row(DialogueSign::Well, "no path", ROUTES_STAY.to_owned()));
+            }
             (_, None) => rows.extend(row(DialogueSign::Unknown, "no path", "not known".to_owned())),
             (false, Some(pairs)) => rows.extend(self.pairs_row(&pairs)),
             (true, Some(pairs)) => rows.extend(self.pair_gauges(&pairs)),
         }
         // A supposition stands apart from what is counted on the fabric as it is.
-        let supposed = facts.supposed_words().map(|words| vec![(words, Role::Preview)]);
+        let supposed = if self.boxed { facts.supposed_words() } else { facts.short_supposed_words() };
+        let supposed = supposed.map(|words| vec![(words, Role::Preview)]);
         rows.extend(
             supposed
                 .into_iter()
@@ -380,6 +389,9 @@ fn is_transition(offer: &ChangeOffer, at: usize) -> bool {
 /// Title and reason of a risk.
 fn risk_texts(offer: &ChangeOffer, at: usize) -> (String, Option<String>) {
     let Some((name, text)) = offer.findings.get(at) else { return Default::default() };
+    if let Some(texts) = cut_off_texts(offer, name) {
+        return texts;
+    }
     let transition = &offer.facts.transition;
     if !is_transition(offer, at) || offer.facts.pairs().is_none() {
         return (format!("{text} ({name})"), None);
@@ -401,6 +413,25 @@ fn risk_texts(offer: &ChangeOffer, at: usize) -> (String, Option<String>) {
         false => format!("{reason} If all paths share a lane, old and new {shared}"),
     };
     (title, Some(reason))
+}
+
+/// The risk that nodes lose their paths: who they are, and which pairs end with the writes and which with the failure.
+fn cut_off_texts(offer: &ChangeOffer, name: &str) -> Option<(String, Option<String>)> {
+    let (facts, actual) = (&offer.facts, offer.facts.actual_pairs()?);
+    let pairs = facts.cut_off.pairs;
+    if name != CUT_OFF || pairs == 0 || facts.failed.is_empty() {
+        return None;
+    }
+    let lost = actual.after.saturating_sub(actual.before);
+    let words = facts.cut_off.words()?;
+    // The pairs stand in the reason.
+    let names = words.rsplit_once(", ").map_or(words.as_str(), |(names, _)| names);
+    let title = format!("{names} ({CUT_OFF})");
+    let [all, lost] = [pairs, lost].map(digits_in_groups);
+    let reason = format!(
+        "Of {all} pairs with it (two for each other port), {lost} lose their path with the writes, the others once it is down."
+    );
+    Some((title, Some(reason)))
 }
 
 /// A text as a sentence: with a capital letter and a full stop.

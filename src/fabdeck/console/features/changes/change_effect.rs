@@ -32,6 +32,12 @@ pub(super) fn keep_values_before(known: &mut Model) {
     };
     let new = changes.pending_rows().filter(|row| !changes.effects.before.contains_key(&row.id));
     let new: Vec<_> = new.map(|row| (row.id.clone(), value(row))).collect();
+    let begun = |id: &String| changes.begun.contains(id);
+    let is_new = |row: &&ChangeRow| {
+        !row.moves.is_empty() && begun(&row.id) && !changes.effects.moves.contains_key(&row.id)
+    };
+    let moved = changes.pending_rows().find(is_new).map(|row| row.id.clone());
+    let moved = moved.zip(known.lanes.before_move.clone());
     // Problems of a reading that is older than the writes; a session that found the change knows none.
     let ranked = known.problems.ranked.as_ref().filter(|ranked| ranked.at_ms.is_some());
     let titles = |ranked: &Arc<RankedProblems>| -> BTreeMap<String, String> {
@@ -43,6 +49,7 @@ pub(super) fn keep_values_before(known: &mut Model) {
         known.changes.effects.problems.extend(titles);
     }
     known.changes.effects.before.extend(new);
+    known.changes.effects.moves.extend(moved);
 }
 
 /// Counts the pairs of the change at the cursor of Changes, or whose confirmation or rollback is asked about, where they are not known for this snapshot.

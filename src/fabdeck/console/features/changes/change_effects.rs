@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use crate::catalogue::snapshot::Snapshot;
+use crate::console::features::lanes::move_baseline::MoveBaseline;
 use crate::console::model::tasks::TaskId;
 use crate::operations::health::ranked_problems::RankedProblems;
 use crate::operations::watch::fabric_history::FabricSums;
@@ -24,6 +25,8 @@ pub struct ChangeEffects {
     pub(super) before: BTreeMap<String, Option<FabricSums>>,
     /// The problems of that time with their titles, by id.
     pub(super) problems: BTreeMap<String, BTreeMap<String, String>>,
+    /// The waiting before the moves of each change that this session began.
+    pub(super) moves: BTreeMap<String, MoveBaseline>,
     pub(super) counted: Option<PairCount>,
     pub(super) counting: Option<(TaskId, PairCount)>,
 }

@@ -8,6 +8,7 @@ use super::changes_model::ApplyRequest;
 use super::dialogue::{Dialogue, DialogueQuestion};
 use super::{change_actions, change_effect, change_messages, comparison, mode_actions};
 use crate::catalogue::severity::Severity;
+use crate::catalogue::snapshot::Snapshot;
 use crate::catalogue::summary::nothing_to_do;
 use crate::console::features::lanes::slow_lanes;
 use crate::console::features::screen_change::open_screen;
@@ -22,8 +23,10 @@ use crate::console::model::task_services::TaskServices;
 use crate::console::model::tasks::{TaskDependency, TaskId};
 use crate::operations::changes::change_row::time_of_day;
 use crate::operations::changes::changer::{Acceptance, ChangeOffer, ChangeOverview, PlanSource, WriteAccess};
+use crate::operations::changes::weak_links::weak_links_used;
 use crate::operations::jobs::job_request::JobInput;
 use fabdeck_change::{ChangePhase, ChangeStatus, GuardRequest};
+use fabdeck_fabric::LinkId;
 use fabdeck_routing::RouteProgress;
 
 /// Compares a plan with the current fabric.
@@ -32,6 +35,8 @@ pub struct OfferTask {
     pub(super) planned: PlanSource,
     /// The running jobs, where they are known.
     pub(super) jobs: Option<Arc<JobInput>>,
+    /// The bad cables of this snapshot.
+    pub(super) bad_links: Option<(Arc<Snapshot>, Vec<(LinkId, String)>)>,
 }
 
 impl BackgroundTask for OfferTask {
@@ -48,7 +53,12 @@ impl BackgroundTask for OfferTask {
     }
 
     fn run(&self, services: &mut dyn TaskServices, _: &dyn RouteProgress) -> Option<Box<dyn TaskOutcome>> {
-        let offer = services.changes().prepare_offer_for(&self.planned, self.jobs.as_deref());
+        let mut offer = services.changes().prepare_offer_for(&self.planned, self.jobs.as_deref());
+        if let (Ok(offer), Some((look, bad))) = (&mut offer, &self.bad_links)
+            && let Some(plan) = offer.plan.as_ref().filter(|_| offer.blocks > 0)
+        {
+            offer.facts.weak_links = weak_links_used(look, &plan.0, bad);
+        }
         Some(Box::new(OfferOutcome(offer.map(Box::new))))
     }
 }

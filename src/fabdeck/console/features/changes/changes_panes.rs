@@ -9,10 +9,10 @@
 //! ╰───────────────────╯╰─────────────────────╯
 //! ```
 //!
-//! A wide screen has what can be done with the change in a third column; a narrow one has the last steps below the list.
+//! A wide screen has all of the change, and what can be done with it, in a third column; a narrow one has the last steps below the list.
 
 use crate::console::model::layout::Areas;
-use crate::console::model::panes::{BODY, PanePlan, PaneTree};
+use crate::console::model::panes::{BODY, DETAILS, PanePlan, PaneTree};
 
 /// The panes by their names.
 pub const COURSE: &str = "course";
@@ -24,6 +24,8 @@ const MIN_HEIGHT: u16 = 24;
 pub const MIN_SUMMARY_HEIGHT: u16 = 14;
 /// Least width of a screen with three panes below the list.
 const WIDE_WIDTH: u16 = 180;
+/// Rows of what can be done, with its border.
+const CHOICE_ROWS: u16 = 18;
 /// Border and heading of the list, and an empty row.
 const LIST_FRAME: u16 = 4;
 const LIST_LEAST: u16 = 6;
@@ -47,14 +49,17 @@ pub fn changes_panes(areas: &Areas, changes: usize) -> PanePlan {
     let list = rows.clamp(LIST_LEAST, areas.middle.height / 3);
     let pane = PaneTree::Pane;
     let width = areas.middle.width;
-    let below = match has_choices(areas) {
-        true => {
-            let right = PaneTree::columns("choices", width / 3, [pane(EFFECT), pane(CHOICES)]);
-            PaneTree::columns("course", width / 3, [pane(COURSE), right])
-        }
-        false => PaneTree::columns("course", width / 2, [pane(COURSE), pane(EFFECT)]),
-    };
-    PaneTree::rows("changes", list, [pane(BODY), below]).into()
+    if !has_choices(areas) {
+        let below = PaneTree::columns("course", width / 2, [pane(COURSE), pane(EFFECT)]);
+        return PaneTree::rows("changes", list, [pane(BODY), below]).into();
+    }
+    // The row of the list in full, and what can be done with it, stand beside all.
+    let left = width - width / 3;
+    let below = PaneTree::columns("course", left / 2, [pane(COURSE), pane(EFFECT)]);
+    let left_side = PaneTree::rows("changes", list, [pane(BODY), below]);
+    let choices = areas.middle.height.saturating_sub(CHOICE_ROWS);
+    let right_side = PaneTree::rows("choices", choices, [pane(DETAILS), pane(CHOICES)]);
+    PaneTree::columns("details", left, [left_side, right_side]).into()
 }
 
 #[cfg(test)]
@@ -64,7 +69,7 @@ mod tests {
 
     #[test]
     fn panes_fill_the_middle_where_they_have_room() {
-        for (width, height, panes) in [(120, 40, 3), (200, 60, 4), (100, 30, 3)] {
+        for (width, height, panes) in [(120, 40, 3), (200, 60, 5), (100, 30, 3)] {
             for changes in [1, 5, 500] {
                 let areas = Areas::new(Size { width, height }, false);
                 let areas = areas.clone().with_panes(&changes_panes(&areas, changes), &|_| None, None);

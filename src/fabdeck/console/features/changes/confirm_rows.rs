@@ -15,8 +15,9 @@ use super::dialogue::{DialogueRoom, change_pairs, waiting_pair};
 use super::dialogue_row::{DialogueRow, DialogueSign, Piece, labelled, labelled_text};
 use crate::catalogue::quantity_words::short_number;
 use crate::console::drawing::theme::Role;
+use crate::console::features::lanes::lane_effect::effect_since;
 use crate::console::model::fabric_model::Model;
-use crate::operations::changes::change_facts::supposed_words;
+use crate::operations::changes::change_facts::{short_supposed_words, supposed_words};
 use crate::operations::changes::change_row::ChangeRow;
 use crate::operations::watch::fabric_history::FabricSums;
 use fabdeck_fabric::observe::digits_in_groups;
@@ -51,7 +52,8 @@ fn first_rows(known: &Model, row: &ChangeRow, room: DialogueRoom) -> Vec<Dialogu
     let right = Some(("before the writes, and now".to_owned(), Role::Dim));
     rows.push(DialogueRow::Heading { title: "What became of it", right, ruled: true });
     rows.extend(effect_rows(known, row, room));
-    if let Some(words) = row.pairs.as_ref().and_then(|pairs| supposed_words(pairs, &row.failed)) {
+    let supposed = if room.boxed { supposed_words } else { short_supposed_words };
+    if let Some(words) = row.pairs.as_ref().and_then(|pairs| supposed(pairs, &row.failed)) {
         rows.extend(labelled_text("what if", words, room.width));
     }
     rows
@@ -71,6 +73,9 @@ fn last_rows(room: DialogueRoom) -> Vec<DialogueRow> {
     ];
     lines.into_iter().flat_map(|(label, text)| labelled_text(label, text, room.width)).collect()
 }
+
+/// What a move of flows does to paths.
+pub(super) const ROUTES_STAY: &str = "as before: no forwarding table is written, and every path stays";
 
 /// A value that grew by a smaller factor is not worse: readings of the same traffic differ by as much.
 const NOISE_FACTOR: f64 = 1.05;
@@ -113,6 +118,10 @@ impl EffectFigure {
 }
 
 fn pair_figures(known: &Model, row: &ChangeRow, room: DialogueRoom) -> Vec<DialogueRow> {
+    if !row.moves.is_empty() && row.pairs.is_none() {
+        let text = vec![(ROUTES_STAY.to_owned(), Role::Text)];
+        return labelled(DialogueSign::Well, "no path", text, room.width);
+    }
     let now = match pairs_now(known, row) {
         CountState::Counted(Some(pairs)) => Ok(pairs as f64),
         CountState::Counted(None) => Err("not known"),
@@ -150,11 +159,30 @@ fn watched_figures(known: &Model, row: &ChangeRow, room: DialogueRoom) -> Vec<Di
         behind: String::new(),
     };
     let mut rows = figure("worst wait", |sums| sums.worst_wait, |wait| format!("{wait:.0} %")).rows(room);
+    rows.extend(move_rows(known, row, now.is_some(), room));
     let errors = figure("errors", |sums| sums.errors_per_s, |errors| format!("{} /s", short_number(errors)));
     rows.extend(errors.rows(room));
     rows.extend(traffic_rows(before, now, not_read, room));
     rows.extend(problem_rows(known, row, now.is_some(), not_read, room));
     rows
+}
+
+/// What became of the waiting at the hot-spots whose flows a change moved, and of the hosts that waited there.
+fn move_rows(known: &Model, row: &ChangeRow, is_read: bool, room: DialogueRoom) -> Vec<DialogueRow> {
+    let Some(before) = known.changes.effects.moves.get(&row.id).filter(|_| is_read) else {
+        return Vec::new();
+    };
+    // A host is one piece, so that no row ends within its figures.
+    let line = |text: String| {
+        let parts: Vec<&str> = text.split("; ").collect();
+        let last = parts.len().saturating_sub(1);
+        let piece = |(at, part): (usize, &&str)| {
+            (if at < last { format!("{part};  ") } else { (*part).to_owned() }, Role::Text)
+        };
+        let pieces = parts.iter().enumerate().map(piece).collect();
+        labelled(DialogueSign::Well, "its flows", pieces, room.width)
+    };
+    effect_since(known, before).into_iter().flat_map(line).collect()
 }
 
 /// The traffic of all links; less of it is no defect of itself, but a sign of one.

@@ -282,6 +282,9 @@ pub(super) fn change_pairs(row: &ChangeRow) -> Pairs<'static> {
         (
             "writes",
             match row.done == row.writes {
+                true if row.writes == 0 && !row.moves.is_empty() => {
+                    "none: hosts change the level of their packets".to_owned()
+                }
                 true => format!("{writes}, all {} done", row.done),
                 false => format!("{writes}, {} done", row.done),
             },

@@ -138,7 +138,8 @@ fn draw_course(canvas: &mut Canvas<'_>, area: Rect, state: &SessionState, row: &
     let pairs = change_detail(row, &state.known).pairs;
     const SHOWN: [&str; 9] = ["what", "id", "source", "via", "risks", "reason", "trouble", "moves", "left"];
     let pairs: Vec<_> = pairs.into_iter().filter(|(label, _)| SHOWN.contains(label)).collect();
-    if y + 2 < inside.height {
+    // With a pane for all of the row, it would stand there twice.
+    if !has_choices(&state.areas()) && y + 2 < inside.height {
         y = draw_rule(canvas, inside, y + 1, "What it is");
         let rest = Rect {
             x: inside.x + 1,

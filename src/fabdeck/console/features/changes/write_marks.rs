@@ -20,6 +20,8 @@ pub enum WriteEvent {
 /// What happened to a change, at a time of the session. It may lie before the session began.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct WriteMark {
+    /// The number of the change.
+    pub number: u64,
     pub at_ms: i64,
     pub event: WriteEvent,
 }
@@ -35,7 +37,9 @@ impl ChangesModel {
     /// The marks of the changes of this fabric.
     pub(super) fn find_write_marks(&self) -> Vec<WriteMark> {
         let marks = |row: &ChangeRow| {
-            let mark = |time: &str, event| Some(WriteMark { at_ms: self.session_time_ms(time)?, event });
+            let mark = |time: &str, event| {
+                Some(WriteMark { number: row.number, at_ms: self.session_time_ms(time)?, event })
+            };
             let end = match row.state {
                 ChangePhase::Confirmed => Some(WriteEvent::Confirmed),
                 ChangePhase::RolledBack | ChangePhase::Incomplete => Some(WriteEvent::RolledBack),

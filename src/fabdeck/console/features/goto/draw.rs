@@ -211,6 +211,12 @@ fn empty_text(state: &SessionState, prompt: &Prompt) -> String {
     }
 }
 
+/// As many of the facts about a row as there is room for, so that its name stays whole.
+fn first_facts(about: &str, room: u16) -> Option<&str> {
+    let ends = about.match_indices(", ").map(|(at, _)| at).chain([about.len()]);
+    ends.map(|end| &about[..end]).filter(|facts| width(facts) <= room).last()
+}
+
 fn draw_row(
     canvas: &mut Canvas<'_>,
     area: Rect,
@@ -242,9 +248,12 @@ fn draw_row(
         right = right.saturating_sub(1);
     }
     let room = right.saturating_sub(TEXT_AT);
-    // What is said about a row has at most half of the room beside a long text.
-    let about_room = room.saturating_sub(width(&row.text) + GAP).max(room / 2);
-    let about = truncate_text(&row.about, about_room, canvas.signs.more);
+    let beside = room.saturating_sub(width(&row.text) + GAP);
+    let about = match first_facts(&row.about, beside).filter(|_| row.group.has_names()) {
+        Some(facts) => facts.to_owned(),
+        // What is said about a row has at most half of the room beside a long text.
+        None => truncate_text(&row.about, beside.max(room / 2), canvas.signs.more),
+    };
     let text_room = room.saturating_sub(if about.is_empty() { 0 } else { width(&about) + GAP });
     let cut = if row.group.has_names() { shorten_name } else { truncate_text };
     let text = cut(&row.text, text_room, canvas.signs.more);

@@ -5,6 +5,11 @@ use crate::console::model::layout::{Areas, BOX_MIN_SCREEN, Rect};
 /// Width and height of the dialog at most, and its distance from the edges of the screen.
 const MAX_WIDTH: u16 = 104;
 const MAX_HEIGHT: u16 = 32;
+/// The same from this width of the screen on, and the width of the preview.
+const WIDE_SCREEN: u16 = 160;
+const WIDE_MAX_WIDTH: u16 = 170;
+const WIDE_MAX_HEIGHT: u16 = 48;
+const WIDE_PREVIEW_WIDTH: u16 = 80;
 const MARGIN: u16 = 2;
 /// Width of the preview with its border.
 const PREVIEW_WIDTH: u16 = 42;
@@ -40,13 +45,17 @@ impl GotoLayout {
             let (line, list) = middle.inside(false).split_rows(1);
             return Self { dialog: middle, line, list, ..Self::default() };
         }
-        let width = MAX_WIDTH.min(middle.width - 2 * MARGIN);
-        let height = MAX_HEIGHT.min(middle.height - MARGIN);
+        let (most_width, most_height, preview_width) = match middle.width >= WIDE_SCREEN {
+            true => (WIDE_MAX_WIDTH, WIDE_MAX_HEIGHT, WIDE_PREVIEW_WIDTH),
+            false => (MAX_WIDTH, MAX_HEIGHT, PREVIEW_WIDTH),
+        };
+        let width = most_width.min(middle.width - 2 * MARGIN);
+        let height = most_height.min(middle.height - MARGIN);
         let dialog = Rect { x: middle.x + (middle.width - width) / 2, y: middle.y + 1, width, height };
         let inside = dialog.inside(true);
         let (line, below) = inside.split_rows(1);
         let (rule, below) = below.split_rows(1);
-        let (list, preview) = below.split_columns(below.width - PREVIEW_WIDTH.min(below.width / 2));
+        let (list, preview) = below.split_columns(below.width - preview_width.min(below.width / 2));
         Self { dialog, line, rule, list, preview, floats }
     }
 }

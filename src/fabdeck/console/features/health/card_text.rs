@@ -135,6 +135,6 @@ mod tests {
         let over = ProblemHits { paths: Some(80), ..ProblemHits::default() };
         let of = |kind| text(runs_of((kind, &over), true, 2, 2));
         assert_eq!(of(ProblemKind::LinkErrors), "80 paths both ways   jobs not counted");
-        assert_eq!(of(ProblemKind::LostPaths), "80 paths   jobs not counted");
+        assert_eq!(of(ProblemKind::LostPaths), "80 pairs   jobs not counted");
     }
 }

@@ -2,6 +2,7 @@
 
 use super::card_text::certainty_words;
 use super::loop_finding::LoopSearch;
+use super::problem_age::{age_words, problem_relief};
 use super::screen::{HealthPane, HealthScreen};
 use crate::catalogue::snapshot::Snapshot;
 use crate::console::features::details::ElementDetail;
@@ -24,6 +25,9 @@ pub fn problem_detail(health: &HealthScreen, known: &Model) -> Option<DetailPage
     let (_, problem) = health.problem()?;
     let look = known.look.as_deref()?;
     let mut pairs = problem_lines(problem, known.problems.ranked.as_ref()?.jobs.is_some());
+    let since = age_words(known, &problem.id, u16::MAX);
+    pairs.extend((!since.is_empty()).then(|| ("since", since.trim_start_matches("since ").to_owned())));
+    pairs.extend(problem_relief(known, problem).map(|words| ("relief", words)));
     if let Some(search) = known.problems.loop_search.as_ref().filter(|_| problem.kind == ProblemKind::Stalled)
     {
         pairs.extend(loop_lines(search, look));

@@ -9,10 +9,11 @@
 
 use ratatui::layout::Rect;
 
-use super::card_text::{OwnedRun, certainty_words, hit_runs, length_words, short_number};
+use super::card_text::{OwnedRun, certainty_words, hit_runs, short_number};
 use super::health_layout::{CARD_ROWS, HealthLayout};
 use super::pane_frame::{draw_frame, draw_runs};
 use super::problem_actions::fix_preview;
+use super::problem_age::{age_words, problem_relief};
 use super::screen::HealthPane;
 use crate::catalogue::summary::count_words;
 use crate::console::drawing::canvas::{Canvas, truncate_text, width};
@@ -135,13 +136,16 @@ fn draw_card(canvas: &mut Canvas<'_>, area: Rect, state: &SessionState, card: &C
     let right_width: u16 = right.iter().map(|(text, _)| width(text)).sum();
     let right_at = body.width.saturating_sub(right_width + 1);
     let x = canvas.draw_text(body, 1, 0, &format!("{sign} {} ", card.place + 1), role);
-    let title_end = if wide { body.width.saturating_sub(graph + 2) } else { right_at.saturating_sub(1) };
+    // A title has the room of the graph where there is none.
+    let has_graph = wide && measure.is_some();
+    let title_end = if has_graph { body.width.saturating_sub(graph + 2) } else { right_at.saturating_sub(1) };
     let titles = Rect { width: title_end, ..body };
-    let age = if wide { age_words(state, problem) } else { String::new() };
     let room = title_end.saturating_sub(x);
     let title = shorten_title(&problem.title, room, canvas.signs.more);
     let title_role = if problem.acknowledged.is_some() { Role::Dim } else { Role::Strong };
     let behind = canvas.draw_text(titles, x, 0, &title, title_role);
+    let age_room = title_end.saturating_sub(behind + 2);
+    let age = if wide { age_words(&state.known, &problem.id, age_room) } else { String::new() };
     canvas.draw_right_aligned(titles, behind + 2, 0, &age, Role::Dim);
     draw_runs(canvas, body, (right_at, 0), &right);
     if area.height < CARD_ROWS {
@@ -211,7 +215,10 @@ fn draw_texts(canvas: &mut Canvas<'_>, area: Rect, state: &SessionState, card: &
     let key = state.keymap.find_action("preview-fix").filter(|_| fix_preview(problem).is_some());
     let key = key.and_then(|preview| preview.first_key(&state.keymap));
     let x = key.map_or(TEXT, |key| canvas.draw_text(area, TEXT, 3, &key.to_string(), Role::Key) + 1);
-    canvas.draw_text(area, x, 3, &problem.next.text, Role::Text);
+    match problem_relief(&state.known, problem) {
+        Some(words) => canvas.draw_text(area, x, 3, &words, Role::Good),
+        None => canvas.draw_text(area, x, 3, &problem.next.text, Role::Text),
+    };
 }
 
 fn severity_sign(canvas: &Canvas<'_>, problem: &FabricProblem) -> (&'static str, Role) {
@@ -221,15 +228,6 @@ fn severity_sign(canvas: &Canvas<'_>, problem: &FabricProblem) -> (&'static str,
         (true, _) => (canvas.signs.untold, Role::Dim),
         (false, ProblemSeverity::Critical) => (critical, Role::Danger),
         (false, ProblemSeverity::Warning) => (warning, Role::Warning),
-    }
-}
-
-/// Since when the problem is there, as far as the session knows.
-fn age_words(state: &SessionState, problem: &FabricProblem) -> String {
-    match state.known.problems.age_ms(&problem.id) {
-        Some(ms) => format!("for {}", length_words(ms)),
-        None if state.known.watch.recorded => String::new(),
-        None => "since the first reading".to_owned(),
     }
 }
 

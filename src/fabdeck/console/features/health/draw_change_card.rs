@@ -48,6 +48,9 @@ pub fn draw(canvas: &mut Canvas<'_>, layout: &HealthLayout, state: &SessionState
     }
     let (pairs, role_of_pairs) = match row.pair_words() {
         Some(pairs) => (pairs, Role::Text),
+        None if !row.moves.is_empty() => {
+            ("as before: every path stays; 9 has what became of waits".to_owned(), Role::Text)
+        }
         None => (format!("{} not known", canvas.signs.severity[3]), Role::Dim),
     };
     // What is counted on the fabric comes first; a supposition behind it may be cut.

@@ -2,16 +2,17 @@
 
 use ratatui::layout::Rect;
 
-use super::card_text::{OwnedRun, length_words};
+use super::card_text::OwnedRun;
 use super::health_layout::{HealthLayout, JOB_ROWS};
-use super::health_model::EventGroup;
 use super::pane_frame::{draw_frame, draw_runs};
 use super::screen::HealthPane;
+use super::wait_role::wait_role;
 use crate::catalogue::severity::Severity;
 use crate::console::drawing::buffer_area::buffer_area;
 use crate::console::drawing::canvas::{Canvas, truncate_text, width};
 use crate::console::drawing::gauge::{bar_symbol, draw_gauge, step_of};
 use crate::console::drawing::theme::{Quantity, Role};
+use crate::console::features::chart_time::time_words;
 use crate::console::features::jobs::current_job_source::{CurrentJobSource, current_job_source};
 use crate::console::features::screen::Screen;
 use crate::console::model::mouse::ClickTarget;
@@ -19,7 +20,6 @@ use crate::console::model::state::SessionState;
 use crate::operations::check::certificate_text::wrap_text;
 use crate::operations::health::job_hits::JobHit;
 use crate::operations::health::ranked_problems::RankedProblems;
-use crate::operations::watch::hot_ports::HotRole;
 use fabdeck_fabric::observe::digits_in_groups;
 
 pub fn draw(canvas: &mut Canvas<'_>, layout: &HealthLayout, state: &SessionState) {
@@ -177,14 +177,17 @@ fn draw_waits(
     let area = Rect { x: inside.x + 1, width: inside.width.saturating_sub(2), ..inside };
     let rows = || waits.rows.iter().enumerate().skip(top).take(sight);
     // The gauge gives way to names.
-    let role_width = rows().map(|(_, port)| width(role_word(port.role).0)).max().unwrap_or(0);
+    let role_width =
+        rows().map(|(_, port)| port.role.map_or(0, |role| width(wait_role(role).0))).max().unwrap_or(0);
     let name_width = rows().map(|(_, port)| width(&port.name)).max().unwrap_or(0);
-    // Roles are cut before names, for the gauge and the percentage leave them the rest.
-    let beside = name_width + 1 + LEAST_GAUGE + PERCENT_WIDTH;
-    let role_width = role_width.min(area.width.saturating_sub(beside));
+    // Where roles would be cut, the gauge is a single bar; roles are cut before names.
+    let beside = |gauge: u16| name_width + 1 + gauge + PERCENT_WIDTH;
+    let is_narrow = beside(LEAST_GAUGE) + role_width > area.width;
+    let least_gauge = if is_narrow { 1 } else { LEAST_GAUGE };
+    let role_width = role_width.min(area.width.saturating_sub(beside(least_gauge)));
     let room = area.width.saturating_sub(role_width + PERCENT_WIDTH);
-    let gauge_width =
-        room.saturating_sub(name_width + 1).clamp(LEAST_GAUGE, (area.width / 4).max(LEAST_GAUGE));
+    let most_gauge = if is_narrow { 1 } else { (area.width / 4).max(LEAST_GAUGE) };
+    let gauge_width = room.saturating_sub(name_width + 1).clamp(least_gauge, most_gauge);
     let gauge_at = room.saturating_sub(gauge_width);
     for (y, (place, port)) in (0..area.height).zip(rows()) {
         canvas.add_row_target(inside, y, ClickTarget::Row(place));
@@ -193,10 +196,15 @@ fn draw_waits(
         }
         let names = Rect { width: gauge_at.saturating_sub(1), ..area };
         canvas.draw_name(names, 0, y, &port.name, Role::Text);
-        draw_gauge(canvas, area, (gauge_at, y), gauge_width, port.share, Quantity::Wait);
+        if is_narrow {
+            let role = Quantity::Wait.step_role(step_of(port.share));
+            canvas.draw_text(area, gauge_at, y, bar_symbol(canvas, port.share), role);
+        } else {
+            draw_gauge(canvas, area, (gauge_at, y), gauge_width, port.share, Quantity::Wait);
+        }
         let percent = format!("{:>3.0} %", port.share * 100.0);
         canvas.draw_text(area, gauge_at + gauge_width + 1, y, &percent, Role::Wait);
-        let (word, role) = role_word(port.role);
+        let (word, role) = port.role.map_or(("", Role::Dim), wait_role);
         let word = truncate_text(word, role_width, canvas.signs.more);
         canvas.draw_right_aligned(area, gauge_at + gauge_width + PERCENT_WIDTH - 1, y, &word, role);
     }
@@ -204,22 +212,6 @@ fn draw_waits(
 
 /// Least columns of a gauge.
 const LEAST_GAUGE: u16 = 4;
-
-/// The role of a port in a word that fits beside its gauge.
-fn role_word(role: Option<HotRole>) -> (&'static str, Role) {
-    match role {
-        Some(HotRole::HotSpot) => ("hot-spot", Role::Danger),
-        Some(HotRole::Victim) => ("victim", Role::Danger),
-        Some(HotRole::LikelyVictim) => ("likely victim", Role::Danger),
-        Some(HotRole::Contributor) => ("contributor", Role::Dim),
-        Some(HotRole::LikelyContributor) => ("likely contributor", Role::Dim),
-        Some(HotRole::Undecided) => ("undecided", Role::Warning),
-        Some(HotRole::OnPath) => ("on the path", Role::Dim),
-        Some(HotRole::TooNarrow) => ("too narrow", Role::Warning),
-        Some(role) => (role.word(), Role::Dim),
-        None => ("", Role::Dim),
-    }
-}
 
 fn draw_events(canvas: &mut Canvas<'_>, layout: &HealthLayout, state: &SessionState) {
     let events = &state.known.problems;
@@ -238,27 +230,20 @@ fn draw_events(canvas: &mut Canvas<'_>, layout: &HealthLayout, state: &SessionSt
         return draw_sentence(canvas, inside, text);
     }
     let (top, sight) = rows_in_sight(state, HealthPane::Events, inside, 1);
-    let latest = events.latest_ms();
     let area = Rect { x: inside.x + 1, width: inside.width.saturating_sub(2), ..inside };
     let groups = events.event_groups();
     let rows = || groups.iter().enumerate().skip(top).take(sight);
-    let age_of = |at_ms| match u64::try_from(latest.saturating_sub(at_ms)).unwrap_or(0) {
-        0 => "now".to_owned(),
-        before => format!("-{}", length_words(before)),
-    };
-    let age_width = rows().map(|(_, group)| width(&age_of(group.latest.at_ms))).max().unwrap_or(0);
-    let texts = |group: &EventGroup<'_>| {
-        let alike = if group.count > 1 { times_words(group.count) } else { String::new() };
-        let room = area.width.saturating_sub(age_width + 3 + width(&alike) + u16::from(group.count > 1) * 2);
-        (wrap_text(&group.latest.text, room.into()), alike)
-    };
-    // Where all of them have room for that, long texts go on in the next row.
-    let wraps = groups.iter().map(|group| texts(group).0.len()).sum::<usize>() <= area.height.into();
+    let time_of = |at_ms| time_words(&state.known, at_ms);
+    let age_width = rows().map(|(_, group)| width(&time_of(group.latest.at_ms))).max().unwrap_or(0);
     let mut y = 0;
     for (place, group) in rows() {
         let event = group.latest;
-        let (lines, alike) = texts(group);
-        let lines = if wraps { lines } else { vec![event.text.clone()] };
+        let alike = if group.count > 1 { times_words(group.count) } else { String::new() };
+        let room = area.width.saturating_sub(age_width + 3 + width(&alike) + u16::from(group.count > 1) * 2);
+        // Where all events are in sight, the rows that are left are shared among them.
+        let behind = groups.len().saturating_sub(place).max(1);
+        let most = usize::from(area.height.saturating_sub(y)) / behind;
+        let lines = event_text_lines(&event.text, room, most.max(1), canvas.signs.more);
         let high = u16::try_from(lines.len()).unwrap_or(1);
         for row in y..y + high {
             canvas.add_row_target(inside, row, ClickTarget::Row(place));
@@ -266,7 +251,7 @@ fn draw_events(canvas: &mut Canvas<'_>, layout: &HealthLayout, state: &SessionSt
                 canvas.fill_row(inside, row, Role::Cursor);
             }
         }
-        canvas.draw_right_aligned(Rect { width: age_width, ..area }, 0, y, &age_of(event.at_ms), Role::Dim);
+        canvas.draw_right_aligned(Rect { width: age_width, ..area }, 0, y, &time_of(event.at_ms), Role::Dim);
         let (sign, role) = event_sign(canvas, event.severity);
         let x = canvas.draw_text(area, age_width + 1, y, sign, role);
         let room = area.width.saturating_sub(width(&alike) + u16::from(group.count > 1) * 2);
@@ -276,6 +261,27 @@ fn draw_events(canvas: &mut Canvas<'_>, layout: &HealthLayout, state: &SessionSt
         canvas.draw_right_aligned(area, x + 1, y, &alike, Role::Dim);
         y += high;
     }
+}
+
+/// The text of an event in at most this many rows. Without room for both ends of a cable it has the first.
+fn event_text_lines(text: &str, room: u16, most: usize, more: &str) -> Vec<String> {
+    let fits = |text: &str| Some(wrap_text(text, room.into())).filter(|lines| lines.len() <= most);
+    let short = first_end_only(text);
+    if let Some(lines) = fits(text).or_else(|| fits(short.as_deref()?)) {
+        return lines;
+    }
+    let mut lines = wrap_text(short.as_deref().unwrap_or(text), room.into());
+    let rest = lines.split_off(most.saturating_sub(1)).join(" ");
+    lines.push(truncate_text(&rest, room, more));
+    lines
+}
+
+/// `link rack2-leaf[7] to spine-1[3]: flapped once` as `rack2-leaf[7]: flapped once`.
+fn first_end_only(text: &str) -> Option<String> {
+    let (first, rest) = text.split_once("] to ")?;
+    let (second, behind) = rest.split_once(']')?;
+    let first = first.strip_prefix("link ").unwrap_or(first);
+    (!second.contains(": ")).then(|| format!("{first}]{behind}"))
 }
 
 fn times_words(count: usize) -> String {

@@ -164,6 +164,10 @@ pub struct HealthModel {
     pub window: ChartWindow,
     /// Time of the first reading with each problem, `None` for those of the first one.
     pub(super) first_seen: BTreeMap<String, Option<u64>>,
+    /// Time of the last reading that was ranked. A snapshot that is read again after a change has none of its own at first.
+    last_reading_ms: Option<u64>,
+    /// Whether a reading was compared with tables that were checked: only problems after that are new.
+    has_compared: bool,
     events: VecDeque<HealthEvent>,
     /// Number of all events of the watch, also of those that are no longer kept.
     happened: usize,
@@ -279,10 +283,19 @@ impl HealthModel {
         self.events().next_back().map_or(reading, |event| event.at_ms.max(reading))
     }
 
+    /// Time of the first reading with a problem; `None` where the first reading of all had it.
+    pub fn first_ms(&self, id: &str) -> Option<u64> {
+        self.first_seen.get(id).copied().flatten()
+    }
+
+    /// Time of the last reading that was ranked.
+    pub fn last_reading_ms(&self) -> Option<u64> {
+        self.last_reading_ms
+    }
+
     /// Milliseconds since the first reading with a problem; `None` where the first reading of all had it.
     pub fn age_ms(&self, id: &str) -> Option<u64> {
-        let first = self.first_seen.get(id).copied().flatten()?;
-        Some(self.ranked.as_ref()?.at_ms?.saturating_sub(first))
+        Some(self.last_reading_ms?.saturating_sub(self.first_ms(id)?))
     }
 
     /// The ids of problems that an earlier reading had.
@@ -313,7 +326,8 @@ impl HealthModel {
         // Only against a reading that was judged as far is a problem new.
         let is_comparable =
             |before: &RankingRequest| before.reading.is_some() && before.certificate.is_some();
-        let since = ranked.at_ms.filter(|_| self.of.as_ref().is_some_and(is_comparable));
+        self.last_reading_ms = ranked.at_ms.or(self.last_reading_ms);
+        let since = self.last_reading_ms.filter(|_| self.has_compared);
         let mut before = std::mem::take(&mut self.first_seen);
         let seen = |id: &String| before.get(id).copied().unwrap_or(since);
         let now: BTreeMap<_, _> =
@@ -326,6 +340,7 @@ impl HealthModel {
                 before
             }
         };
+        self.has_compared |= is_comparable(&of);
         (self.ranked, self.of) = (Some(Arc::new(ranked)), Some(of));
     }
 }

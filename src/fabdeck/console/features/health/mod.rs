@@ -16,8 +16,10 @@ pub(crate) mod loop_finding;
 mod loop_search;
 mod pane_frame;
 mod problem_actions;
+mod problem_age;
 pub mod ranking;
 mod recorded_events;
 pub mod screen;
+pub(crate) mod wait_role;
 
 pub(crate) use feature::FEATURE;

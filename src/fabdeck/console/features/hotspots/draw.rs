@@ -68,7 +68,11 @@ fn draw_head(canvas: &mut Canvas<'_>, area: Rect, state: &SessionState) {
     let Some(reading) = &watch.reading else { return };
     let quiet = reading.watched.verdict.is_quiet();
     let role = if quiet { Role::Good } else { Role::Warning };
-    canvas.draw_text(area, 1, 0, &head_words(&state.known), role);
+    let words = head_words(&state.known);
+    // The number of sweeps gives way to the counts of ports.
+    let fits = width(&words) < area.width;
+    let counts = words.rsplit_once("; ").map_or(words.as_str(), |(counts, _)| counts);
+    canvas.draw_text(area, 1, 0, if fits { &words } else { counts }, role);
 }
 
 /// Column of the strips, behind their labels.

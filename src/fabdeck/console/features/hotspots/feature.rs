@@ -26,7 +26,7 @@ pub const FEATURE: Feature = Feature {
                 relief::preview_relief,
             )
             .on_screen(ScreenId::Hotspots)
-            .with_precondition(|state| relief::has_relief(state).map(drop))
+            .with_precondition(relief::has_relief)
             .prominent(),
             new("its-job", &["J"], "Open the job on the host of this port", relief::open_job)
                 .on_screen(ScreenId::Hotspots)

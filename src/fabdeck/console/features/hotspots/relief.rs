@@ -2,6 +2,7 @@
 
 use crate::catalogue::severity::Severity;
 use crate::catalogue::summary::count_words;
+use crate::console::features::lanes::relief_model::relief_in_force;
 use crate::console::features::screen::Screen as _;
 use crate::console::features::screen::ScreenTarget;
 use crate::console::features::screen_change::{open_screen, open_target};
@@ -9,7 +10,6 @@ use crate::console::features::screens::ScreenId;
 use crate::console::model::effect::Effect;
 use crate::console::model::state::SessionState;
 use crate::operations::watch::hot_ports::HotPort;
-use fabdeck_fabric::counters::{CongestionRole, LikelyRole};
 use fabdeck_fabric::{ElementId, PortId};
 
 /// A key and what it does for the port.
@@ -18,13 +18,7 @@ pub type ReliefLine = (&'static str, String);
 /// What helps the port of a row.
 pub fn relief_lines(state: &SessionState, row: &HotPort) -> Vec<ReliefLine> {
     let mut lines = Vec::new();
-    if let Ok(contributors) = has_relief(state) {
-        let flows = match contributors {
-            0 => "see which flows would move to the slow lane".to_owned(),
-            some => format!("{} to the slow lane", count_words(some, "host's flow", "hosts' flows")),
-        };
-        lines.push(("p", format!("{flows}; nothing is written")));
-    }
+    lines.extend(lane_words(state).map(|words| ("p", words)));
     if let Some(look) = state.snapshot() {
         let name = crate::operations::watch::role_words::host_of;
         let is_switch = look.fabric().node(look.fabric().port(row.port).node).is_switch();
@@ -44,15 +38,26 @@ pub fn relief_lines(state: &SessionState, row: &HotPort) -> Vec<ReliefLine> {
     lines
 }
 
-/// Number of hosts that contribute to hot-spots, sure or likely; an error has the reason why nothing can be moved.
-pub fn has_relief(state: &SessionState) -> Result<usize, String> {
+/// What the slow lane would do for the hot-spots, or does; `None` without any hot-spot. The numbers are those of Lanes.
+fn lane_words(state: &SessionState) -> Option<String> {
+    has_relief(state).ok()?;
+    let chosen = state.screens.hotspots.backlog(&state.known)?;
+    if let Some(words) = relief_in_force(&state.known, chosen.backlog.hot_spot) {
+        return Some(words);
+    }
+    Some(match state.known.lanes.relief.proposed() {
+        0 => "see which flows would move to the slow lane; nothing is written".to_owned(),
+        flows => format!("{} to the slow lane; nothing is written", count_words(flows, "flow", "flows")),
+    })
+}
+
+/// Checks that an adapter is a hot-spot.
+pub fn has_relief(state: &SessionState) -> Result<(), String> {
     let verdict = state.known.watch.reading.as_ref().map(|reading| &reading.watched.verdict);
-    let verdict = verdict.filter(|verdict| !verdict.hot_spots.is_empty());
-    let verdict = verdict.ok_or("no adapter is a hot-spot, so no flow would move")?;
-    let contributes = |role: CongestionRole, likely: Option<LikelyRole>| {
-        matches!(role, CongestionRole::Contributor(_)) || matches!(likely, Some(LikelyRole::Contributor(_)))
-    };
-    Ok(verdict.congested_adapters.iter().filter(|held| contributes(held.role, held.likely)).count())
+    match verdict.is_some_and(|verdict| !verdict.hot_spots.is_empty()) {
+        true => Ok(()),
+        false => Err("no adapter is a hot-spot, so no flow would move".to_owned()),
+    }
 }
 
 /// Shows which flows would move to the slow lane. Nothing is written.

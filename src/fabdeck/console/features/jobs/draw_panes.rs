@@ -148,7 +148,7 @@ fn draw_reasons(canvas: &mut Canvas<'_>, area: Rect, state: &SessionState) {
         let x = canvas.draw_text(area, 0, y, sign, role);
         let hidden = problems.len() - shown;
         let more = if hidden > 0 && usize::from(y) + 1 == shown {
-            format!("  and {hidden} more")
+            format!(" and {hidden} more")
         } else {
             String::new()
         };

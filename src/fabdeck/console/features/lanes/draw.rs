@@ -8,21 +8,22 @@ use super::lane_panes::{STEPS, WAITS, rows_below};
 use super::move_steps::{MoveStepState, move_steps};
 use crate::catalogue::severity::Severity;
 use crate::console::drawing::buffer_area::buffer_area;
-use crate::console::drawing::canvas::{Canvas, shorten_name};
+use crate::console::drawing::canvas::{Canvas, shorten_name, width};
 use crate::console::drawing::gauge::draw_gauge;
 use crate::console::drawing::pane::{PaneHead, TextRun, draw_pane, draw_rule};
 use crate::console::drawing::theme::{Quantity, Role};
 use crate::console::drawing::{details, list};
 use crate::console::features::feature::BodyAreas;
+use crate::console::features::health::wait_role::wait_role;
 use crate::console::model::state::SessionState;
 use crate::operations::check::certificate_text::wrap_text;
 use crate::operations::health::short_port_name::short_port_name;
-use crate::operations::watch::interval_verdict::role_word;
+use crate::operations::watch::hot_ports::HotRole;
 use fabdeck_fabric::counters::CongestedAdapter;
 use fabdeck_fabric::observe::digits_in_groups;
 
 /// Columns of the names of hosts, of their gauges and of their waits.
-const NAME_WIDTH: u16 = 14;
+const MAX_NAME_WIDTH: u16 = 14;
 const GAUGE_WIDTH: u16 = 5;
 const WAIT_WIDTH: u16 = 6;
 
@@ -104,10 +105,16 @@ fn draw_waits(canvas: &mut Canvas<'_>, area: Rect, state: &SessionState) {
         canvas.draw_text(inside, 1, 0, words, Role::Dim);
         return;
     }
-    for (y, held) in (0..inside.height).zip(&waiting) {
-        let name = shorten_name(&short_port_name(look, held.at.port), NAME_WIDTH - 1, canvas.signs.more);
+    let alone =
+        state.known.watch.reading.as_ref().is_some_and(|now| now.watched.verdict.hot_spots.is_empty());
+    let shown = &waiting[..waiting.len().min(inside.height.into())];
+    let names: Vec<String> = shown.iter().map(|held| short_port_name(look, held.at.port)).collect();
+    let longest = names.iter().map(|name| width(name)).max().unwrap_or(0);
+    let name_width = (longest + 1).min(MAX_NAME_WIDTH);
+    for ((y, held), name) in (0..).zip(shown).zip(&names) {
+        let name = shorten_name(name, name_width - 1, canvas.signs.more);
         canvas.draw_text(inside, 1, y, &name, Role::Text);
-        let x = 1 + NAME_WIDTH;
+        let x = 1 + name_width;
         let room = Rect { width: x + GAUGE_WIDTH + WAIT_WIDTH, ..inside };
         match held.at.time_waited {
             Some(share) => {
@@ -117,7 +124,8 @@ fn draw_waits(canvas: &mut Canvas<'_>, area: Rect, state: &SessionState) {
             }
             None => canvas.draw_right_aligned(room, x, y, canvas.signs.severity[3], Role::Dim),
         }
-        canvas.draw_text(inside, x + GAUGE_WIDTH + WAIT_WIDTH + 2, y, role_word(held.role), Role::Dim);
+        let (word, role) = wait_role(HotRole::of_adapter(held, alone));
+        canvas.draw_text(inside, x + GAUGE_WIDTH + WAIT_WIDTH + 2, y, word, role);
     }
 }
 

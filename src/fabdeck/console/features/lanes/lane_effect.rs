@@ -20,6 +20,18 @@ pub(crate) fn effect_lines(known: &Model) -> Vec<String> {
     std::iter::once(first).chain(before.lines(now)).collect()
 }
 
+/// The lines about what became of hot-spots and hosts since the writes of one change.
+pub(crate) fn effect_since(known: &Model, before: &MoveBaseline) -> Vec<String> {
+    let reading = known.watch.reading.as_deref().filter(|_| !known.watch.has_earlier_verdict());
+    reading.map_or_else(Vec::new, |reading| before.lines(reading))
+}
+
+/// The longest wait of those that do not send to a hot-spot, before the last move and now, in percent.
+pub(crate) fn others_wait(known: &Model) -> Option<[f64; 2]> {
+    let (before, now) = compared(known)?;
+    before.others_wait(now)
+}
+
 /// How long a port waited before the last move and waits now.
 pub(crate) fn port_effect(known: &Model, port: PortIdentity) -> Option<String> {
     let (before, now) = compared(known)?;

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use super::move_baseline::MoveBaseline;
+use super::relief_model::ReliefModel;
 use crate::catalogue::snapshot::Snapshot;
 use crate::console::model::tasks::TaskId;
 use crate::operations::lanes::lane_request::LaneRequest;
@@ -20,6 +21,8 @@ pub struct LanesModel {
     pub(crate) due_ms: u64,
     /// The waiting when the last move of flows began.
     pub(crate) before_move: Option<MoveBaseline>,
+    /// The flows to the hot-spots of the last reading.
+    pub relief: ReliefModel,
 }
 
 impl LanesModel {

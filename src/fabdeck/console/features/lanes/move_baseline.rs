@@ -45,8 +45,18 @@ impl MoveBaseline {
         self.words(port_identity(self.look.fabric(), port), now)
     }
 
+    /// The longest wait of the victims, sure or likely, then and now, in percent.
+    pub(super) fn others_wait(&self, now: &WatchVerdict) -> Option<[f64; 2]> {
+        let ports = || self.held[..2].iter().flatten();
+        let identity = |port: &PortId| port_identity(self.look.fabric(), *port);
+        let longest = |reading: &WatchVerdict| {
+            ports().filter_map(|port| reading.sums.wait_of(&identity(port))).reduce(f64::max)
+        };
+        Some([longest(&self.reading)?, longest(now)?])
+    }
+
     /// The lines about the hot-spots, and about those that wait for them.
-    pub(super) fn lines(&self, now: &WatchVerdict) -> Vec<String> {
+    pub(crate) fn lines(&self, now: &WatchVerdict) -> Vec<String> {
         let spots = &self.reading.watched.verdict.hot_spots;
         let spot = |spot: &HotSpot| {
             let name = self.look.port_name(spot.adapter);

@@ -63,7 +63,7 @@ pub fn move_steps(state: &SessionState) -> Vec<MoveStep> {
     };
     let differing = lanes.differing_tables().count();
     let write = match differing {
-        0 => "the guard asks the hosts to change the level; every table on the paths is as needed".to_owned(),
+        0 => "the guard asks the hosts to change the level; all tables are as needed".to_owned(),
         some => {
             let tables = count_words(some, "table", "tables");
             format!("the guard writes {tables} on the paths, then asks the hosts to change the level")

@@ -5,6 +5,7 @@
 use std::sync::Arc;
 
 use super::move_baseline::MoveBaseline;
+use super::relief_model;
 use crate::catalogue::severity::Severity;
 use crate::console::features::changes::apply_actions;
 use crate::console::features::screens::ScreenId;
@@ -83,6 +84,7 @@ pub fn next_wake_ms(state: &SessionState) -> Option<u64> {
 
 /// Handles the passing of time or a change of the screen: starts a task where the state is old.
 pub fn tick(state: &mut SessionState) -> Vec<Effect> {
+    relief_model::follow(&mut state.known);
     let Some(asked) = outdated_request(state).filter(|_| state.now_ms >= state.known.lanes.due_ms) else {
         return Vec::new();
     };

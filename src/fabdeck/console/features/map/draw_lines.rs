@@ -5,7 +5,7 @@ use rustc_hash::FxHashSet;
 
 use super::draw_map::switch_symbol;
 use super::drawn_map::DrawnMap;
-use super::figures::{FigureTable, MapQuantity, step_role};
+use super::figures::{FigureTable, MapFigures, MapQuantity, step_role};
 use super::line_layout::{CablePlace, HostRows, LineLayout, SwitchPlace};
 use super::lit_path::LitPath;
 use crate::catalogue::snapshot::Snapshot;
@@ -39,6 +39,8 @@ struct LineMap<'s> {
     cursor: Option<ElementId>,
     figures: &'s FigureTable,
     quantity: MapQuantity,
+    /// The figures of the hosts, which the side of a preview has none of.
+    hosts: Option<(&'s FigureTable, MapQuantity)>,
     lit: Option<&'s LitPath>,
     /// Whether what is marked looks failed.
     shows_marks: bool,
@@ -48,7 +50,7 @@ struct LineMap<'s> {
     found: Option<FxHashSet<NodeId>>,
 }
 
-/// One of two maps beside each other: the paths that colour it, and whether what is marked looks failed.
+/// One of two maps beside each other: the paths that colour it, and whether it is a preview, in which what is marked looks failed.
 #[derive(Clone, Copy, Debug)]
 pub struct MapSide<'s> {
     pub figures: &'s FigureTable,
@@ -88,7 +90,9 @@ pub fn draw_side(canvas: &mut Canvas<'_>, area: Rect, state: &SessionState, side
     let MapSide { figures, shows_marks } = *side;
     let cursor = state.screens.map.current(&state.known).filter(|_| shares_cursor(state));
     let quantity = MapQuantity::Paths;
-    LineMap { figures, quantity, lit: None, shows_marks, cursor, is_clickable: true, ..lines }
+    // Hosts have one cable, and paths over it say little: how long they wait does.
+    let hosts = (!shows_marks).then_some((&state.screens.map.drawn.figures, MapQuantity::Wait));
+    LineMap { figures, quantity, hosts, lit: None, shows_marks, cursor, is_clickable: true, ..lines }
         .draw(canvas, area);
     true
 }
@@ -132,6 +136,7 @@ impl<'s> LineMap<'s> {
             cursor,
             figures,
             quantity,
+            hosts: Some((figures, quantity)),
             lit,
             shows_marks: true,
             is_clickable,
@@ -380,15 +385,15 @@ impl<'s> LineMap<'s> {
         let (sign, role) = self.host_symbol(canvas, host);
         let lit = self.is_lit(host.link);
         let name = self.look.host_name(host.node);
-        let figures = self.figures.link(host.link);
-        let busy = figures.step(self.quantity).is_some_and(|step| step > 0);
+        let (figures, quantity) = self.host_figures(host);
+        let busy = figures.step(quantity).is_some_and(|step| step > 0);
         let name_role = match () {
             () if !found => Role::Faint,
             () if lit => Role::Strong,
             () if busy || role == Role::Marked => Role::Text,
             () => Role::Dim,
         };
-        let figure = figures.short_text(self.quantity).filter(|_| busy).unwrap_or_default();
+        let figure = figures.short_text(quantity).filter(|_| busy).unwrap_or_default();
         // A blank separates the bar from the name: a long name moves it, where the figure leaves room.
         let moved = u16::from(width(&name) + 4 >= room.width && width(&figure) < 3);
         let beside = room.width.saturating_sub(4 - moved);
@@ -400,8 +405,16 @@ impl<'s> LineMap<'s> {
             beside + 1,
             y,
             &figure,
-            if found { self.quantity.colours().figure_role() } else { Role::Faint },
+            if found { quantity.colours().figure_role() } else { Role::Faint },
         );
+    }
+
+    /// The figures of a host's cable, none on the side of a preview.
+    fn host_figures(&self, host: &AttachedHost) -> (MapFigures, MapQuantity) {
+        match self.hosts {
+            Some((figures, quantity)) => (figures.link(host.link), quantity),
+            None => (MapFigures::default(), self.quantity),
+        }
     }
 
     /// The bar of a host: its trouble, or the worse figure of its cable.
@@ -415,11 +428,11 @@ impl<'s> LineMap<'s> {
         if self.state.known.health.is_miscabled(host.link) {
             return (canvas.signs.miscabled, Role::Warning);
         }
-        let figures = self.figures.link(host.link);
-        let quantity = self.quantity;
+        let (figures, quantity) = self.host_figures(host);
         match (figures.step(quantity), figures.share(quantity)) {
             (Some(0), _) => (canvas.signs.untold, Role::Dim),
             (Some(step), share) => (bar_symbol(canvas, share.unwrap_or(0.0)), step_role(quantity, step)),
+            (None, _) if self.hosts.is_none() => ("", Role::Faint),
             (None, _) => (canvas.signs.severity[3], Role::Faint),
         }
     }

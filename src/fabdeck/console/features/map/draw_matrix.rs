@@ -84,18 +84,37 @@ fn cell_width(matrix: &MatrixState, room: u16) -> u16 {
 }
 
 fn draw_column_names(canvas: &mut Canvas<'_>, cells: Rect, matrix: &MatrixState, wide: u16) {
-    for (column, bucket) in matrix.table.columns.iter().enumerate() {
+    let columns = &matrix.table.columns;
+    let are_short = wide > 1 && columns.iter().all(|column| width(&column.name) <= COLUMN_NAME_WIDTH);
+    if !are_short {
+        return draw_long_column_names(canvas, cells, matrix, wide);
+    }
+    for (column, bucket) in columns.iter().enumerate() {
         let role = if column == matrix.cursor.1 { Role::Strong } else { Role::Dim };
         let x = column as u16 * wide;
-        let short = width(&bucket.name) <= COLUMN_NAME_WIDTH && wide > 1;
-        if short {
-            let room = Rect { x: cells.x + x, width: wide.min(cells.width.saturating_sub(x)), ..cells };
-            canvas.draw_right_aligned(room, 0, 1, &bucket.name, role);
-        } else if column == matrix.cursor.1 {
-            // Of long names there is room for that of the cursor's column, which stands beside it.
-            let x = x.min(cells.width.saturating_sub(width(&bucket.name)));
-            canvas.draw_name(cells, x, 1, &bucket.name, role);
-        }
+        let room = Rect { x: cells.x + x, width: wide.min(cells.width.saturating_sub(x)), ..cells };
+        canvas.draw_right_aligned(room, 0, 1, &bucket.name, role);
+    }
+}
+
+/// Of long names, that of the cursor's column stands above it, and those of the first and the last where they leave it room.
+fn draw_long_column_names(canvas: &mut Canvas<'_>, cells: Rect, matrix: &MatrixState, wide: u16) {
+    let columns = &matrix.table.columns;
+    let Some(chosen) = columns.get(matrix.cursor.1) else { return };
+    let whole = (columns.len() as u16 * wide).min(cells.width);
+    let place = |column: usize, name: &str| {
+        (column as u16 * wide).min(cells.width.saturating_sub(width(name))).min(cells.width)
+    };
+    let x = place(matrix.cursor.1, &chosen.name);
+    canvas.draw_name(cells, x, 1, &chosen.name, Role::Strong);
+    let (first, last) = (&columns[0], &columns[columns.len() - 1]);
+    if width(&first.name) + 1 < x {
+        canvas.draw_text(cells, 0, 1, &first.name, Role::Dim);
+    }
+    // The last name ends where its column does.
+    let from = whole.saturating_sub(width(&last.name)).max(x + width(&chosen.name) + 1);
+    if matrix.cursor.1 + 1 < columns.len() && from + width(&last.name) <= cells.width {
+        canvas.draw_text(cells, from, 1, &last.name, Role::Dim);
     }
 }
 

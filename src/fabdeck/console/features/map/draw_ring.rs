@@ -281,7 +281,7 @@ pub fn draw_group_inside(canvas: &mut Canvas<'_>, area: Rect, state: &SessionSta
     }
     let below = inside.height.saturating_sub(1);
     if usize::from(below) >= leaves.len() {
-        let text = format!("by {}, the cable between two", drawn.quantity.word());
+        let text = format!("by {}, cable between two", drawn.quantity.word());
         canvas.draw_text(inside, 1, below, &text, Role::Dim);
     }
 }

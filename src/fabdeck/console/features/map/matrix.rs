@@ -61,7 +61,11 @@ const MATRIX_MIN: (u16, u16) = (40, 12);
 
 /// Columns of the names of rows.
 pub fn label_width(width: u16) -> u16 {
-    if width >= 80 { 9 } else { 7 }
+    match width {
+        100.. => 16,
+        76.. => 13,
+        _ => 8,
+    }
 }
 
 /// Most rows and columns of a matrix in an area, and the columns of a cell.

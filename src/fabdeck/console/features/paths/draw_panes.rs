@@ -245,7 +245,14 @@ pub fn draw_summary(canvas: &mut Canvas<'_>, area: Rect, state: &SessionState) {
         Some(back) => back_words(look, shown, back),
         None => ("not known: the source has no LID".to_owned(), Role::Dim),
     };
-    let mut lines = vec![("back", back), ("others", other_words(look, pair))];
+    let (others, role_of_others) = other_words(state, look, pair);
+    // The rest of the room is for the other ports: the rows of the other lines are given.
+    let spare = area.height.saturating_sub(4 + u16::from(!mark_words(screen, &state.known).is_empty()));
+    let others = wrap_text(&others, area.width.saturating_sub(10).into());
+    let others = others.into_iter().take(usize::from(spare.max(1))).enumerate();
+    let others = others.map(|(at, line)| (if at == 0 { "others" } else { "" }, (line, role_of_others)));
+    let mut lines = vec![("back", back)];
+    lines.extend(others);
     lines.extend(mark_words(screen, &state.known).into_iter().take(1).map(|words| ("marks", words)));
     let chosen = state.screens.whatif.engine().map(|engine| engine.id);
     let proposed = screen.proposed.iter().find(|path| Some(path.engine.id) == chosen);
@@ -270,19 +277,29 @@ pub fn draw_summary(canvas: &mut Canvas<'_>, area: Rect, state: &SessionState) {
     }
 }
 
-/// The other next hops in a row: `rack1-leaf has 5 more ports, spine-3 1`.
-fn other_words(look: &Snapshot, pair: &PairPaths) -> (String, Role) {
-    let words = |(at, hops): (usize, &crate::operations::trace::pair_paths::NextHops)| {
-        let name = look.host_name(hops.switch);
-        let count = hops.others.len();
-        if at == 0 {
-            return format!("{name} has {}", count_words(count, "port more", "ports more"));
-        }
-        format!("{name} {count}")
+/// The other next hops, the first ones by name: `as near: rack1-leaf[8] to spine-1, [10] to spine-2; 3 more; 1 LID`.
+fn other_words(state: &SessionState, look: &Snapshot, pair: &PairPaths) -> (String, Role) {
+    const MAX_NAMED: usize = 6;
+    let fabric = look.fabric();
+    let all = pair
+        .next_hops
+        .iter()
+        .flat_map(|hops| hops.others.iter().enumerate().map(|(at, port)| (at == 0, hops.switch, *port)));
+    let words = |(is_first, switch, port): (bool, NodeId, PortId)| {
+        let from = if is_first { look.host_name(switch).into_owned() } else { String::new() };
+        let peer = fabric.peer(port).map(|peer| look.host_name(fabric.port(peer).node).into_owned());
+        let trouble = state.known.port_trouble(port);
+        let trouble = if trouble.is_empty() { String::new() } else { format!(" {trouble}") };
+        format!("{from}[{}] to {}{trouble}", fabric.port(port).number, peer.unwrap_or_default())
     };
-    let all: Vec<String> = pair.next_hops.iter().enumerate().map(words).collect();
-    match all.is_empty() {
+    let count = all.clone().count();
+    let named: Vec<String> = all.take(MAX_NAMED).map(words).collect();
+    let more = match count.saturating_sub(named.len()) {
+        0 => String::new(),
+        more => format!(", and {more} more"),
+    };
+    match named.is_empty() {
         true => ("no switch has another port as near".to_owned(), Role::Dim),
-        false => (format!("{}, as near; {}", all.join(", "), lid_count(pair)), Role::Text),
+        false => (format!("as near: {}{more}; {}", named.join(", "), lid_count(pair)), Role::Text),
     }
 }

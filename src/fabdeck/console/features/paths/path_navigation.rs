@@ -86,3 +86,34 @@ pub fn step_lid(state: &mut SessionState, forward: bool) -> Vec<Effect> {
     }
     Vec::new()
 }
+
+/// Asks for an end of the path. The end that is there stays where nothing is typed; behind the beginning, the end is asked for.
+pub fn ask_end(state: &mut SessionState, purpose: Purpose) {
+    state.screens.paths.asks_both = purpose == Purpose::From;
+    let now = state.screens.paths.end(purpose).unwrap_or_default().to_owned();
+    begin_line(state, purpose, now);
+}
+
+/// Takes over an end that was typed, and asks for what is missing: keys go to a line until both ends are known.
+pub fn enter_end(state: &mut SessionState, purpose: Purpose, text: &str) {
+    let asks_both = std::mem::take(&mut state.screens.paths.asks_both);
+    if !text.is_empty() {
+        state.screens.paths.set_end(purpose, text.to_owned(), &state.known);
+    } else if state.screens.paths.end(purpose).is_none() {
+        return;
+    }
+    let paths = &state.screens.paths;
+    if paths.is_end_unknown(purpose, &state.known) {
+        let problem = paths.problem.clone().unwrap_or_else(|| format!("'{text}' is no port"));
+        state.log_message(Severity::Error, problem);
+        ask_end(state, purpose);
+        state.screens.paths.asks_both = asks_both;
+        return;
+    }
+    if purpose == Purpose::From && (asks_both || paths.to.is_none()) {
+        return ask_end(state, Purpose::To);
+    }
+    if let Some(problem) = paths.problem.clone() {
+        state.log_message(Severity::Error, problem);
+    }
+}

@@ -27,7 +27,7 @@ pub const HEAD_ROWS: u16 = 4;
 pub const LINE_ROWS: u16 = 6;
 pub const SHORT_LINE_ROWS: u16 = 3;
 /// Rows below the hops on a screen without panes for them.
-pub const SUMMARY_ROWS: u16 = 5;
+pub const SUMMARY_ROWS: u16 = 7;
 
 /// Least height of the middle with panes of their own.
 const MIN_HEIGHT: u16 = 30;

@@ -40,6 +40,8 @@ pub struct PathsScreen {
     pub(super) proposed: Vec<ProposedPath>,
     /// Rows of the path as a line; a low screen has none.
     line_rows: u16,
+    /// Whether the line that asks for the beginning is followed by the one that asks for the end.
+    pub asks_both: bool,
 }
 
 impl PathsScreen {
@@ -52,6 +54,17 @@ impl PathsScreen {
         self.lid_step = 0;
         self.table = Table::default();
         self.trace_path(known);
+    }
+
+    /// An end of the path as it was typed.
+    pub fn end(&self, purpose: Purpose) -> Option<&str> {
+        if purpose == Purpose::From { self.from.as_deref() } else { self.to.as_deref() }
+    }
+
+    /// Whether an end that was typed is no port of the fabric.
+    pub fn is_end_unknown(&self, purpose: Purpose, known: &Model) -> bool {
+        let typed = known.look.as_deref().zip(self.end(purpose));
+        typed.is_some_and(|(look, text)| parse_endpoint(look, text).is_err())
     }
 
     /// Follows the path to the next LID of the destination, or to the one before.
@@ -238,9 +251,11 @@ impl Screen for PathsScreen {
         if self.users.is_some() {
             return EnterResult::Nothing("t follows a path that begins here; Esc shows the path again");
         }
-        match self.from {
-            None => EnterResult::Ask(Purpose::From),
-            Some(_) => EnterResult::Ask(Purpose::To),
+        match (&self.from, &self.to) {
+            // A path begun with t lacks its end alone.
+            (Some(_), None) => EnterResult::Ask(Purpose::To),
+            // Each end that is there stays where nothing is typed.
+            (None, _) | (Some(_), Some(_)) => EnterResult::Ask(Purpose::From),
         }
     }
 

@@ -261,19 +261,23 @@ impl StripRows<'_> {
         let end = self.y + self.panes.port_rows + u16::from(self.panes.has_headings);
         if self.panes.has_headings {
             canvas.draw_text(self.area, 0, self.y, "PORTS", Role::Heading);
-            let text = "wait, % of time, the worst of the window first";
+            let text = "wait, % of time; then errors /s: the worst of the window first";
             canvas.draw_text(self.plot, 0, self.y, text, Role::Dim);
             self.texts.push(self.y);
             self.y += 1;
         }
         if ports.is_empty() {
-            let words = "no port is known to have waited in this window";
+            let words = "no port is known to have waited or counted errors in this window";
             canvas.draw_text(self.plot, 0, self.y, words, Role::Dim);
             self.texts.push(self.y);
         }
         let history = chart_history(&self.state.known);
         for strip in ports.iter().take(self.panes.port_rows.into()) {
-            let value = strip.port.and_then(|port| history.wait_at(value_ms(self.state), &port));
+            let at_ms = value_ms(self.state);
+            let value = strip.port.and_then(|port| match strip.quantity {
+                StripQuantity::Errors => history.errors_at(at_ms, &port),
+                _ => history.wait_at(at_ms, &port),
+            });
             self.draw_strip(canvas, strip, value);
         }
         self.y = end;

@@ -270,7 +270,8 @@ static EVENT_FIELDS: &[RowField] = &[
     RowField::new("moment", "MOMENT", FieldKind::Number, "number of its moment, from 1", |(), row| {
         row.place.map(|place| place as u64 + 1).into()
     })
-    .identifier(),
+    .identifier()
+    .when_known(),
 ];
 
 #[cfg(test)]

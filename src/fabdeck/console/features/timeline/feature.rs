@@ -3,7 +3,7 @@
 use super::recording_file::save_recording;
 use super::{
     annotations, derived_events, draw, frame_requests, moment_compare, operator_log, paused_watch,
-    time_navigation,
+    time_navigation, worst_moment,
 };
 use crate::console::features::completion::open_prompt as begin_line;
 use crate::console::features::feature::Feature;
@@ -79,6 +79,15 @@ pub const FEATURE: Feature = Feature {
             })
             .belongs_to(&[ScreenId::Timeline])
             .with_precondition(has_past),
+            new(
+                "worst",
+                &["w"],
+                "To the worst moment: most critical problems, then lost pairs, wait, errors",
+                worst_moment::go_to_worst,
+            )
+            .on_screen(ScreenId::Timeline)
+            .with_precondition(worst_moment::has_interval)
+            .prominent(),
             new(
                 "at",
                 &["@"],

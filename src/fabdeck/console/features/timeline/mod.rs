@@ -19,9 +19,10 @@ pub mod playback;
 pub(crate) mod position_text;
 pub(crate) mod recording_file;
 pub(crate) mod screen;
-pub(in crate::console) mod strips;
+pub mod strips;
 pub(crate) mod time_cursor;
 pub(crate) mod time_navigation;
 pub(crate) mod timeline_panes;
+mod worst_moment;
 
 pub(crate) use feature::FEATURE;

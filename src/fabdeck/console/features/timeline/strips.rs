@@ -123,8 +123,9 @@ impl TimelineStrips {
         self.fabric = StripQuantity::FABRIC
             .map(|quantity| fabric_strip(history, window, columns, quantity, self.top_gbps))
             .into();
-        let worst = history.worst_waits(window, panes.port_rows.into());
-        self.ports = worst.into_iter().map(|port| port_strip(known, window, columns, port)).collect();
+        let worst = worst_ports(history, window, panes.port_rows.into()).into_iter();
+        self.ports =
+            worst.map(|(port, quantity)| port_strip(known, window, columns, port, quantity)).collect();
         let latest = i64::try_from(latest_ms(known)).unwrap_or(i64::MAX);
         self.lanes = lanes(events, window, columns, latest);
     }
@@ -158,14 +159,36 @@ fn fabric_strip(
     }
 }
 
-fn port_strip(known: &Model, window: TimeWindow, columns: usize, port: PortIdentity) -> Strip {
-    let values = chart_history(known).port_columns(window, columns, port, PortQuantity::Wait);
+/// The ports that waited longest, and those with most errors (a link that goes down counts as one): at least a third of the
+/// rows is theirs where there are that many.
+fn worst_ports(
+    history: &FabricHistory,
+    window: TimeWindow,
+    rows: usize,
+) -> Vec<(PortIdentity, StripQuantity)> {
+    const ERROR_SHARE: usize = 3;
+    let of = |quantity| move |port| (port, quantity);
+    let waits = history.worst_waits(window, rows);
+    let least = if rows > 1 { rows.div_ceil(ERROR_SHARE) } else { usize::from(waits.is_empty()) };
+    let errors = history.worst_errors(window, least.max(rows.saturating_sub(waits.len())));
+    let waits = waits.into_iter().take(rows.saturating_sub(errors.len())).map(of(StripQuantity::Wait));
+    waits.chain(errors.into_iter().map(of(StripQuantity::Errors))).collect()
+}
+
+fn port_strip(
+    known: &Model,
+    window: TimeWindow,
+    columns: usize,
+    port: PortIdentity,
+    quantity: StripQuantity,
+) -> Strip {
+    let of_port = if quantity == StripQuantity::Errors { PortQuantity::Errors } else { PortQuantity::Wait };
+    let values = chart_history(known).port_columns(window, columns, port, of_port);
     let name = known.look.as_ref().and_then(|look| {
         let fabric = look.fabric();
         let node = fabric.node_by_guid(port.0)?;
         Some(short_port_name(look, fabric.port_of(node, port.1)?))
     });
-    let quantity = StripQuantity::Wait;
     Strip {
         label: name.unwrap_or_else(|| format!("{}[{}]", port.0, port.1.0)),
         quantity,

@@ -1,11 +1,13 @@
 //! The steps of the tour.
 
 use crate::catalogue::severity::Severity;
+use crate::console::features::map::screen::MapView;
+use crate::console::features::screen::Screen as _;
 use crate::console::features::screens::{ScreenId, move_cursor_to};
+use crate::console::features::whatif::marking;
 use crate::console::model::effect::Effect;
 use crate::console::model::fabric_model::ProposalState;
 use crate::console::model::keymap::Keymap;
-use crate::console::model::overlay::Overlay;
 use crate::console::model::state::SessionState;
 use crate::operations::health::problem::ProblemKind;
 use fabdeck_fabric::ElementId;
@@ -24,24 +26,28 @@ pub struct TourStep {
     pub is_done: fn(&SessionState) -> bool,
 }
 
-/// The step that opens the page of a cable.
+/// The step about the drawn map, and the one that opens the page of a cable.
+const MAP_STEP: usize = 2;
 const CABLE_STEP: usize = 3;
+/// The steps that need something marked.
+const MARKED_STEPS: std::ops::RangeInclusive<usize> = 5..=7;
 
 pub const TOUR_STEPS: [TourStep; 10] = [
     TourStep {
         title: "What is wrong",
         text: "Health ranks the problems, the worst first: what, why, who is hit, and what to do next. In sim:demo hosts \
-               begin to write to storage01, one after another. {down} goes to the next card, {enter} opens one.",
+               begin to write to storage01, one after another. {down} goes to the next card, {enter} opens one, {out} \
+               closes it. {screen-hotspots} goes on to Hot-spots.",
         screen: None,
         about: ScreenId::Health,
-        is_done: |state| state.screen != ScreenId::Health || matches!(state.layer, Some(Overlay::Details(_))),
+        is_done: |state| state.screen == ScreenId::Hotspots,
     },
     TourStep {
         title: "Who is hit, and why",
-        text: "Hot-spots ({screen-hotspots}) has the port that accepts too little, the hosts that send to it, and those that \
+        text: "Hot-spots has the port that accepts too little, the hosts that send to it, and those that \
                only wait behind them, each with its proof. {down} and {up} move, {details} shows all of a row. \
                {screen-map} goes on to the map.",
-        screen: Some(ScreenId::Hotspots),
+        screen: None,
         about: ScreenId::Hotspots,
         is_done: |state| state.screen == ScreenId::Map,
     },
@@ -148,7 +154,7 @@ pub fn toggle_tour(state: &mut SessionState, _: &str) -> Vec<Effect> {
         Some(_) => state.tour.step = None,
         None => {
             (state.layer, state.screen, state.came_from) = (None, ScreenId::Health, None);
-            show_step(state, 0);
+            return show_step(state, 0);
         }
     }
     Vec::new()
@@ -156,34 +162,38 @@ pub fn toggle_tour(state: &mut SessionState, _: &str) -> Vec<Effect> {
 
 /// Goes to the next step; behind the last one the tour ends.
 pub fn go_to_next_step(state: &mut SessionState, _: &str) -> Vec<Effect> {
-    if let Some(step) = state.tour.step {
-        turn_to(state, step + 1);
+    match state.tour.step {
+        Some(step) => turn_to(state, step + 1),
+        None => Vec::new(),
     }
-    Vec::new()
 }
 
 pub fn go_to_previous_step(state: &mut SessionState, _: &str) -> Vec<Effect> {
-    if let Some(step) = state.tour.step {
-        turn_to(state, step.saturating_sub(1));
+    match state.tour.step {
+        Some(step) => turn_to(state, step.saturating_sub(1)),
+        None => Vec::new(),
     }
-    Vec::new()
 }
 
 /// Shows a step on the screen that it is about.
-fn turn_to(state: &mut SessionState, step: usize) {
+fn turn_to(state: &mut SessionState, step: usize) -> Vec<Effect> {
     if let Some(shown) = TOUR_STEPS.get(step)
         && state.screen != shown.about
     {
         (state.layer, state.screen, state.came_from) = (None, shown.about, None);
     }
-    show_step(state, step);
+    show_step(state, step)
 }
 
-fn show_step(state: &mut SessionState, step: usize) {
+fn show_step(state: &mut SessionState, step: usize) -> Vec<Effect> {
     let Some(shown) = TOUR_STEPS.get(step) else {
         state.tour.step = None;
-        return state.log_message(Severity::Info, "the tour has ended; :tour begins it again");
+        state.log_message(Severity::Info, "the tour has ended; :tour begins it again");
+        return Vec::new();
     };
+    if step == MAP_STEP {
+        state.screens.map.open_view(&state.known, MapView::Drawn.title());
+    }
     if step == CABLE_STEP {
         // A page that is open already would hide the list that the step is about.
         state.screens.links.page = None;
@@ -192,11 +202,29 @@ fn show_step(state: &mut SessionState, step: usize) {
     if let Some(screen) = shown.screen {
         (state.layer, state.screen, state.came_from) = (None, screen, None);
     }
+    let effects = if MARKED_STEPS.contains(&step) { mark_worst_cable(state) } else { Vec::new() };
     (state.tour.step, state.tour.done_before) = (Some(step), (shown.is_done)(state));
+    effects
+}
+
+/// Marks the cable of the tour where the step before was passed over: without a mark, What-if has nothing to show.
+fn mark_worst_cable(state: &mut SessionState) -> Vec<Effect> {
+    let Some(link) = worst_cable(state).filter(|_| state.known.marks.is_empty()) else { return Vec::new() };
+    let effects = marking::replace_marks(state, &[link]);
+    let name = state.known.element(link).unwrap_or_default();
+    state.log_message(Severity::Info, format!("the tour marked {name} as failed, in this session alone"));
+    effects
 }
 
 /// Puts the cursor of Links on the cable of the first problem that has one: that is the one the step is about.
 fn show_worst_cable(state: &mut SessionState) {
+    if let Some(link) = worst_cable(state) {
+        move_cursor_to(&mut state.screens.links, link, &state.known);
+    }
+}
+
+/// The cable of the first problem that has one.
+fn worst_cable(state: &SessionState) -> Option<ElementId> {
     let ranked = state.known.problems.ranked.as_ref();
     let cables = ranked.into_iter().flat_map(|ranked| &ranked.problems).filter_map(|problem| {
         match (problem.kind, problem.elements.as_slice()) {
@@ -207,9 +235,7 @@ fn show_worst_cable(state: &mut SessionState) {
         }
     });
     // A cable that has errors or goes down comes before one that always ran below its rate.
-    if let Some((_, link)) = cables.min_by_key(|(is_steady, _)| *is_steady) {
-        move_cursor_to(&mut state.screens.links, link, &state.known);
-    }
+    cables.min_by_key(|(is_steady, _)| *is_steady).map(|(_, link)| link)
 }
 
 /// Goes on when a step is done.
@@ -217,7 +243,7 @@ pub fn follow_tour(state: &mut SessionState) -> Vec<Effect> {
     let Some(step) = state.tour.step else { return Vec::new() };
     let is_done = TOUR_STEPS.get(step).is_some_and(|shown| (shown.is_done)(state));
     if is_done && !state.tour.done_before {
-        show_step(state, step + 1);
+        return show_step(state, step + 1);
     }
     state.tour.done_before &= is_done;
     Vec::new()

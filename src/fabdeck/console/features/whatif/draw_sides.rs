@@ -103,12 +103,20 @@ fn missing_words(state: &SessionState) -> String {
 
 fn draw_map(canvas: &mut Canvas<'_>, area: Rect, state: &SessionState, side: &MapSide<'_>) {
     if !draw_side(canvas, area, state, side) {
-        canvas.draw_text(area, 1, 0, "no room to draw it here: 2 opens the Map", Role::Dim);
+        let matrix = state.screens.whatif.preview.matrix().filter(|_| path_changes(state).is_some());
+        let Some(matrix) = matrix else {
+            let text = "too many cables for lines: groups are drawn here once p has run the engines; 2 opens the Map";
+            canvas.draw_text(area, 1, 0, text, Role::Dim);
+            return;
+        };
+        matrix.draw(canvas, area, side.shows_marks);
+        canvas.draw_text(area, 1, area.height.saturating_sub(1), &matrix.words(side.shows_marks), Role::Dim);
         return;
     }
-    let text = "colour: paths over a cable, the busier way, on one scale for both sides";
+    let hosts = if side.shows_marks { "" } else { "; hosts: wait now" };
+    let text = format!("colour: paths over a cable, the busier way, on one scale for both sides{hosts}");
     let last = area.height.saturating_sub(1);
-    canvas.draw_text(area, 1, last, text, Role::Dim);
+    canvas.draw_text(area, 1, last, &text, Role::Dim);
 }
 
 fn draw_changes(canvas: &mut Canvas<'_>, area: Rect, state: &SessionState, changes: Option<&PathChanges>) {

@@ -14,6 +14,7 @@ pub(crate) mod plan_file;
 pub mod preview_paths;
 mod proposal_outcome;
 pub mod screen;
+mod side_matrix;
 pub(crate) mod victims_page;
 pub(crate) mod whatif_layout;
 

@@ -3,6 +3,7 @@
 
 use std::sync::Arc;
 
+use super::side_matrix::SideMatrix;
 use crate::catalogue::snapshot::Snapshot;
 use crate::console::features::screens::ScreenId;
 use crate::console::features::whatif::whatif_layout::WhatifPanes;
@@ -11,6 +12,7 @@ use crate::console::model::effect::Effect;
 use crate::console::model::state::SessionState;
 use crate::console::model::task_services::TaskServices;
 use crate::console::model::tasks::{TaskDependency, TaskId};
+use crate::operations::fabric_map::structure::MapStructure;
 use crate::operations::preview::path_changes::PathChanges;
 use crate::operations::preview::whatif::Proposal;
 use fabdeck_fabric::Faults;
@@ -29,6 +31,7 @@ struct CountedPaths {
     look: Arc<Snapshot>,
     proposal: Arc<Proposal>,
     changes: PathChanges,
+    matrix: Option<SideMatrix>,
 }
 
 impl PreviewPaths {
@@ -37,6 +40,11 @@ impl PreviewPaths {
         let counted = self.counted.as_ref()?;
         let is_same = Arc::ptr_eq(&counted.look, look) && Arc::ptr_eq(&counted.proposal, proposal);
         is_same.then_some(&counted.changes)
+    }
+
+    /// The summed-up map of the paths that are counted.
+    pub fn matrix(&self) -> Option<&SideMatrix> {
+        self.counted.as_ref()?.matrix.as_ref()
     }
 }
 
@@ -47,6 +55,7 @@ pub struct PreviewPathsTask {
     live: Arc<PathIndex>,
     marks: Faults,
     proposal: Arc<Proposal>,
+    structure: Option<Arc<MapStructure>>,
 }
 
 impl BackgroundTask for PreviewPathsTask {
@@ -55,10 +64,16 @@ impl BackgroundTask for PreviewPathsTask {
     }
 
     fn run(&self, _: &mut dyn TaskServices, progress: &dyn RouteProgress) -> Option<Box<dyn TaskOutcome>> {
-        let Self { look, live, marks, proposal } = self;
+        let Self { look, live, marks, proposal, structure } = self;
         // The proposal has routes for these marks, so only a cancelled task has no count.
         let changes = PathChanges::new(look, live, marks, proposal, progress).ok()?;
-        Some(Box::new(PreviewPathsOutcome { look: look.clone(), proposal: proposal.clone(), changes }))
+        let matrix = structure.as_ref().and_then(|structure| SideMatrix::new(look, structure, &changes));
+        Some(Box::new(PreviewPathsOutcome {
+            look: look.clone(),
+            proposal: proposal.clone(),
+            changes,
+            matrix,
+        }))
     }
 }
 
@@ -67,13 +82,14 @@ pub struct PreviewPathsOutcome {
     look: Arc<Snapshot>,
     proposal: Arc<Proposal>,
     changes: PathChanges,
+    matrix: Option<SideMatrix>,
 }
 
 impl TaskOutcome for PreviewPathsOutcome {
     fn receive(self: Box<Self>, state: &mut SessionState, _: TaskId) -> Vec<Effect> {
-        let Self { look, proposal, changes } = *self;
+        let Self { look, proposal, changes, matrix } = *self;
         let paths = &mut state.screens.whatif.preview;
-        (paths.counted, paths.task) = (Some(CountedPaths { look, proposal, changes }), None);
+        (paths.counted, paths.task) = (Some(CountedPaths { look, proposal, changes, matrix }), None);
         Vec::new()
     }
 
@@ -102,6 +118,7 @@ pub fn follow(state: &mut SessionState) -> Vec<Effect> {
         live: live.clone(),
         marks: state.known.marks.clone(),
         proposal: proposal.clone(),
+        structure: state.screens.map.drawn.structure.clone(),
     };
     let (task, effect) = state.begin_quiet(format!("counting the paths of {}", engine.id), task);
     state.screens.whatif.preview.task = Some(task);
