@@ -1,5 +1,7 @@
 //! The texts of a card, as runs with their roles.
 
+use std::cell::LazyCell;
+
 pub use crate::catalogue::quantity_words::{length_words, short_number};
 use crate::catalogue::summary::count_words;
 use crate::console::drawing::canvas::width;
@@ -25,13 +27,31 @@ pub fn certainty_words(certainty: Certainty) -> &'static str {
 const MAX_HOSTS: usize = 4;
 const MAX_JOBS: usize = 5;
 
-/// Who is hit: hosts by role, paths, jobs. Names give way to the counts where there is little room.
+/// Who is hit: hosts by role, paths, jobs. Where there is little room, the number of contributors gives way to the names of
+/// those that are hit, and these to their number.
 pub fn hit_runs(problem: &FabricProblem, jobs_known: bool, room: u16) -> Vec<OwnedRun> {
+    fitting_runs((problem.kind, &problem.hits), jobs_known, room)
+}
+
+fn fitting_runs((kind, hits): (ProblemKind, &ProblemHits), jobs_known: bool, room: u16) -> Vec<OwnedRun> {
     let fits = |runs: &Vec<OwnedRun>| runs.iter().map(|(text, _)| width(text)).sum::<u16>() <= room;
-    let of = |named: usize| {
-        runs_of((problem.kind, &problem.hits), jobs_known, named.min(MAX_HOSTS), named.min(MAX_JOBS))
-    };
-    (0..=MAX_JOBS).rev().map(of).find(fits).unwrap_or_else(|| of(0))
+    let of = |named: usize| runs_of((kind, hits), jobs_known, named.min(MAX_HOSTS), named.min(MAX_JOBS));
+    let hosts = &hits.hosts;
+    let hits_alone = LazyCell::new(|| {
+        let hosts = hosts.iter().filter(|host| !is_cause(host.role)).cloned().collect();
+        ProblemHits { hosts, paths: hits.paths, jobs: hits.jobs.clone() }
+    });
+    let of_hit =
+        |named: usize| runs_of((kind, &hits_alone), jobs_known, named.min(MAX_HOSTS), named.min(MAX_JOBS));
+    let has_hit_host = hosts.iter().any(|host| !is_cause(host.role));
+    let all = (2..=MAX_JOBS).rev().map(of);
+    let hit_alone = (1..=MAX_JOBS).rev().filter(|_| has_hit_host).map(of_hit);
+    all.chain(hit_alone).chain([of(1)]).find(fits).unwrap_or_else(|| of(0))
+}
+
+/// Whether hosts of a role cause the waiting.
+fn is_cause(role: HitRole) -> bool {
+    matches!(role, HitRole::Contributor | HitRole::LikelyContributor)
 }
 
 fn runs_of(
@@ -105,6 +125,25 @@ fn short_role(role: HitRole, hosts: usize) -> &'static str {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// The names of victims stay longer than the number of contributors.
+    #[test]
+    fn the_number_of_contributors_gives_way_to_names() {
+        let host = |at: usize, role| HitHost { host: format!("node0{at}"), role, time_waited: Some(0.5) };
+        let mut hosts: Vec<HitHost> = (1..=2).map(|at| host(at, HitRole::LikelyVictim)).collect();
+        hosts.extend((3..=9).map(|at| host(at, HitRole::LikelyContributor)));
+        let hits = ProblemHits { hosts, ..ProblemHits::default() };
+        let text = |room: u16| {
+            let of = |named: usize| runs_of((ProblemKind::HotSpot, &hits), false, named, named);
+            let runs = fitting_runs((ProblemKind::HotSpot, &hits), false, room);
+            assert!(runs == of(0) || runs.iter().map(|(text, _)| width(text)).sum::<u16>() <= room);
+            runs.into_iter().map(|(text, _)| text).collect::<String>()
+        };
+        let (named, counted) = ("2 likely victims node01 50 % node02 50 %", "7 likely contributors");
+        assert_eq!(text(100), format!("{named}   {counted}   jobs not known"));
+        assert_eq!(text(70), format!("{named}   jobs not known"));
+        assert_eq!(text(50), "2 likely victims node01 50 %   jobs not known");
+    }
 
     #[test]
     fn names_give_way_to_counts() {

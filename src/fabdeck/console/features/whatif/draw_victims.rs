@@ -224,8 +224,8 @@ fn degraded_rows(victims: &Victims, room: VictimRoom, name_rows: usize) -> Vec<V
     }
     let hosts: Vec<String> = degraded.first.iter().map(DegradedHost::words).collect();
     let count = degraded.count;
-    let until = if bound.is_empty() { " until rerouted" } else { "" };
-    // With the words of a bound, the names have to have room.
+    // With the words of a bound, and on a low screen, the names have to have room.
+    let until = if bound.is_empty() && !room.is_short() { " until rerouted" } else { "" };
     let mut text = match count {
         1 => format!("{bound}1 host misses senders{until}"),
         count => format!("{bound}{} hosts miss senders{until}", digits_in_groups(count)),
