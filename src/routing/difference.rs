@@ -11,7 +11,7 @@ use super::certificate::{DependencyCycle, LaneKnowledge, RouteScope};
 use super::engine::NoProgress;
 use super::problem::{Destination, Problem};
 use super::terminal_pairs::TerminalPairs;
-use super::trees::{Distances, NextHop, PortMap, RouteTree, TreeReader, switch_batches};
+use super::trees::{Distances, OldPaths, PortMap, RouteTree, TreeReader, switch_batches};
 use fabdeck_fabric::{BLOCK_LIDS, Lid, NO_PATH, Partitions, PathLanes, PortNum, Routes, block_of};
 
 /// The differences between two sets of routes.
@@ -288,7 +288,7 @@ impl<'a> ComparisonPass<'a> {
                 }
                 if !end.is_switch() && self.is_changed(end) {
                     moved += self.begin_port(end, &mut port, root);
-                    self.compare_trees(end, (old.ways, Some(old)), new.unwrap_or(old), &mut port);
+                    self.compare_trees(end, OldPaths::of_tree(old), new.unwrap_or(old), &mut port);
                 }
             });
             moved += self.finish_port(&mut port, root);
@@ -327,13 +327,13 @@ impl<'a> ComparisonPass<'a> {
     fn compare_trees(
         &self,
         end: &Destination,
-        (old_ways, old): (&[NextHop], Option<&RouteTree<'_>>),
+        old: OldPaths<'_>,
         new: &RouteTree<'_>,
         port: &mut PortComparison,
     ) {
         // With a new path from everywhere an old path stays or gives way, whether it arrived or not. Else old paths count
         // that have no new one.
-        let (order, all) = match old {
+        let (order, all) = match old.tree {
             Some(old) if !new.whole => (old.order, false),
             _ => (new.order, new.order.len() == port.seen.len()),
         };
@@ -344,7 +344,7 @@ impl<'a> ComparisonPass<'a> {
         // An old path stays where its entry stays and what lies behind it does; the next switch comes first.
         for switch in order {
             let at = *switch as usize;
-            let stays = old_ways[at] == new.ways[at]
+            let stays = old.ways[at] == new.ways[at]
                 && (*switch == new.root || port.seen[new.ways[at].switch() as usize] == PathChange::Stays);
             port.seen[at] = if stays { PathChange::Stays } else { PathChange::Moves };
         }

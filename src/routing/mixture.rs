@@ -206,6 +206,17 @@ mod tests {
         }
     }
 
+    #[test]
+    fn a_fabric_without_hosts_has_no_loop() {
+        let fabric = generate(&"kary,k=2,n=2".parse::<FabricSpec>().unwrap()).unwrap().fabric;
+        let mut faults = Faults::default();
+        fabric.switches().for_each(|(id, _)| _ = faults.mark(ElementId::Node(id)));
+        let problem = Problem::new(&fabric, &faults);
+        let routes = problem.empty_routes();
+        let scope = RouteScope { switches: true, lanes: LaneKnowledge::Known };
+        assert!(find_mixture_cycles(&problem, [&routes, &routes], &scope, &|_, _| None).is_empty());
+    }
+
     /// Entries that the quick proof calls free have no loop by the search from all that send; on trees it proves most.
     #[test]
     fn the_quick_proof_of_entries_is_never_wrong() {

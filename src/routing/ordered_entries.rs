@@ -24,6 +24,9 @@ pub(super) fn are_entries_free(problem: &Problem<'_>, routes: &[&Routes], switch
     lids.sort_unstable();
     // Where packets go up again at all, they mostly do so on the way to the first LIDs.
     let (first, others) = lids.split_at(lids.len().min(LIDS_AT_ONCE));
+    if first.is_empty() {
+        return true;
+    }
     search.find_upward_turns(first, &mut TurnBuffer::default());
     if !search.is_acyclic() {
         return false;

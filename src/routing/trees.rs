@@ -208,6 +208,20 @@ impl RouteTree<'_> {
     }
 }
 
+/// What old routes have for a destination.
+#[derive(Clone, Copy)]
+pub(crate) struct OldPaths<'t> {
+    /// The next hop of each switch.
+    pub(crate) ways: &'t [NextHop],
+    pub(crate) tree: Option<&'t RouteTree<'t>>,
+}
+
+impl<'t> OldPaths<'t> {
+    pub(crate) fn of_tree(tree: &'t RouteTree<'t>) -> Self {
+        Self { ways: tree.ways, tree: Some(tree) }
+    }
+}
+
 /// Reads the trees of destinations and reuses its buffers.
 #[derive(Debug)]
 pub(crate) struct TreeReader<'p> {
@@ -288,13 +302,13 @@ impl<'p> TreeReader<'p> {
         }
     }
 
-    /// Calls `see` with what two sets of routes have for destinations at one switch: the old column, with its tree where the
-    /// new one is not whole, and the new tree.
+    /// Calls `see` with what two sets of routes have for destinations at one switch. The old tree is left out where the new
+    /// one is whole.
     pub(crate) fn read_changed(
         readers: &mut [Self; 2],
         (root, near): (u32, &[u32]),
         wanted: &[Destination],
-        see: &mut dyn FnMut(&Destination, (&[NextHop], Option<&RouteTree<'_>>), &RouteTree<'_>),
+        see: &mut dyn FnMut(&Destination, OldPaths<'_>, &RouteTree<'_>),
     ) {
         let [old, new] = readers;
         old.begin_root(near);
@@ -305,10 +319,10 @@ impl<'p> TreeReader<'p> {
             for (at, end) in batch.iter().enumerate() {
                 let tree = new.resolve_tree(at, (root, near));
                 match tree.whole {
-                    true => see(end, (old.column(at), None), &tree),
+                    true => see(end, OldPaths { ways: old.column(at), tree: None }, &tree),
                     false => {
                         let before = old.resolve_tree(at, (root, near));
-                        see(end, (before.ways, Some(&before)), &tree);
+                        see(end, OldPaths::of_tree(&before), &tree);
                     }
                 }
             }

@@ -48,6 +48,7 @@ fn examples_work_as_they_stand() {
     let names_files = |line: &str| {
         [
             "capture/",
+            "ibdiagnet2/",
             ".fdcap",
             ".topo",
             ".dump",
