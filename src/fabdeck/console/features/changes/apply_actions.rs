@@ -2,14 +2,13 @@
 //! background task compares the plan with the fabric first.
 
 use std::path::PathBuf;
-use std::sync::Arc;
 
 use super::apply_state::ProposedPlan;
 use super::change_actions::can_write;
+use super::change_requests::BadCables;
 use super::changes_model::ApplyRequest;
 use super::mode_actions;
 use crate::catalogue::severity::Severity;
-use crate::catalogue::snapshot::Snapshot;
 use crate::console::features::completion;
 use crate::console::features::health::ranking::job_input;
 use crate::console::features::lanes::slow_lanes;
@@ -21,7 +20,7 @@ use crate::console::model::state::SessionState;
 use crate::operations::changes::changer::PlanSource;
 use crate::operations::health::problem::ProblemKind;
 use crate::operations::plans::plan_request::{PlanRequest, WriteMode};
-use fabdeck_fabric::{ElementId, LinkId};
+use fabdeck_fabric::ElementId;
 use fabdeck_routing::Engine;
 
 /// Checks that a plan can be applied now.
@@ -157,8 +156,8 @@ pub(super) fn begin_offer(
     vec![effect]
 }
 
-/// The cables with errors or at a reduced rate, each with what is wrong with it, as Health has them.
-fn bad_links(state: &SessionState) -> Option<(Arc<Snapshot>, Vec<(LinkId, String)>)> {
+/// The cables with errors or at a reduced rate, as Health has them.
+fn bad_links(state: &SessionState) -> Option<BadCables> {
     let ranked = state.known.problems.ranked.as_ref().filter(|_| !state.screens.health.is_outdated)?;
     let look = state.known.look.clone()?;
     let bad =

@@ -29,14 +29,16 @@ use fabdeck_change::{ChangePhase, ChangeStatus, GuardRequest};
 use fabdeck_fabric::LinkId;
 use fabdeck_routing::RouteProgress;
 
+/// Cables with errors or at a reduced rate, of a snapshot, each with what is wrong with it.
+pub(super) type BadCables = (Arc<Snapshot>, Vec<(LinkId, String)>);
+
 /// Compares a plan with the current fabric.
 #[derive(Debug)]
 pub struct OfferTask {
     pub(super) planned: PlanSource,
     /// The running jobs, where they are known.
     pub(super) jobs: Option<Arc<JobInput>>,
-    /// The bad cables of this snapshot.
-    pub(super) bad_links: Option<(Arc<Snapshot>, Vec<(LinkId, String)>)>,
+    pub(super) bad_links: Option<BadCables>,
 }
 
 impl BackgroundTask for OfferTask {
