@@ -193,7 +193,7 @@ fn a_pattern_has_its_own_hosts_with_flows_and_switches_beside_it() {
     // An exchange among four hosts ends, while the flows of others go on.
     let shift = ["--pattern", "shift", "--message", "4", "--among", &jobs, "--beside", &flows];
     let value = json(&shift);
-    assert_eq!(value["ended"], "finished", "{value}");
+    assert_eq!((&value["ended"], &value["hosts"]), (&"finished".into(), &4.into()), "{value}");
     assert!(value["exchange_gbps"].as_f64().is_some_and(|gbps| gbps > 0.0));
     assert!(value["packets_arrived"].as_u64().unwrap() > 4 * 3 * 4);
     assert_eq!(value["top_flows"].as_array().unwrap().len(), 2);
@@ -217,6 +217,8 @@ fn a_pattern_has_its_own_hosts_with_flows_and_switches_beside_it() {
         (&["--pattern", "uniform", "--among", &*unknown][..], Exit::BadInput, "FD-7806"),
         (&["--pattern", "uniform", "--beside", &*flows], Exit::Usage, "FD-4415"),
         (&["--pattern", "uniform", "--switch-load", "many"], Exit::Usage, "FD-7804"),
+        (&["--pattern", "ring", "--message", "2"], Exit::Usage, "FD-7808"),
+        (&["--pattern", "uniform", "--for", "50us", "--every", "60us"], Exit::Usage, "FD-7809"),
     ] {
         let ended = run(&tree[..5], args);
         assert!(ended.exit == exit && ended.err.contains(code), "{args:?}: {:?} {}", ended.exit, ended.err);

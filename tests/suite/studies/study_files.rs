@@ -88,6 +88,39 @@ fn all_mistakes_of_a_file_are_named_each_on_a_line() {
     assert_eq!(errors.len(), 2, "{message}");
 }
 
+/// What a study names and what is not there is refused with its line and key, and leaves no folder that would refuse the
+/// file once it is mended.
+#[test]
+fn a_fabric_that_is_not_there_leaves_no_folder() {
+    let home = StudyHome::new();
+    let study = |entry: &str| GOOD.replace("name = \"kary,k=2,n=2\"", entry);
+    let own = ["study", "run", "own.toml", "-o", "own"];
+    for (entry, code, wanted) in [
+        ("file = \"gone.net\"", 7, "own.toml:3: 'file' of [[topology]]: FD-5003"),
+        ("source = \"--source\"", 64, "own.toml:3: 'source' of [[topology]]: FD-9413"),
+    ] {
+        fs::write(home.path("own.toml"), study(entry)).unwrap();
+        let output = home.command(&own).output().unwrap();
+        let message = String::from_utf8(output.stderr).unwrap();
+        assert!(message.contains(wanted), "{message}");
+        assert_eq!(output.status.code(), Some(code), "{message}");
+        assert!(!home.path("own").exists(), "{wanted}");
+    }
+    let mended = study("source = \"--source\"").replace("routes", "exchange");
+    fs::write(home.path("own.toml"), mended).unwrap();
+    home.run(&["--source", "sim:kary,k=2,n=2", "study", "run", "own.toml", "-o", "own"]);
+    // The page says how to make it again from what the folder has.
+    home.run(&["study", "plot", "own", "-o", "plots"]);
+    let page = fs::read_to_string(home.path("plots/index.html")).unwrap();
+    assert!(page.contains("fabdeck --source topology-0.net study run study.toml"), "{page}");
+    let costs = home.text(&["-v", "study", "status", "own"]);
+    assert!(
+        costs.lines().any(|line| line.starts_with("costs") && line.contains("updn, exchange: ")),
+        "{costs}"
+    );
+    assert!(!home.text(&["--no-times", "study", "status", "own"]).contains("costs"));
+}
+
 /// Tables of a dump as the engine `file`, and nue by search alone: cells of their own names.
 #[test]
 fn engines_take_files_and_options_of_a_study() {
