@@ -224,7 +224,7 @@ impl TransitionReport {
 
     /// Lines about the states between the writes, for plans.
     fn intermediate_state_lines(&self) -> Vec<(&'static str, String)> {
-        let way = self.on_the_way.as_ref().map(|way| ("on the way", way.words()));
+        let way = self.on_the_way.as_ref().map(|way| ("while written", way.words()));
         let closed = self.mixed_cycle.as_ref().map(Vec::len);
         let mixed = match (self.mixed, closed) {
             _ if self.paths_are_safe() == Some(false) => None,

@@ -12,7 +12,7 @@ use super::engine::NoProgress;
 use super::problem::{Destination, Problem};
 use super::terminal_pairs::TerminalPairs;
 use super::trees::{Distances, OldPaths, PortMap, RouteTree, TreeReader, switch_batches};
-use fabdeck_fabric::{BLOCK_LIDS, Lid, NO_PATH, Partitions, PathLanes, PortNum, Routes, block_of};
+use fabdeck_fabric::{BLOCK_LIDS, Lid, NO_PATH, Partitions, PathLanes, PortId, PortNum, Routes, block_of};
 
 /// The differences between two sets of routes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -51,6 +51,30 @@ impl RouteDifference {
             moved_pairs: self.moved_pairs + other.moved_pairs,
         }
     }
+}
+
+/// The pairs that lead to one terminal: how many there are, and how many of them move as
+/// [`RouteDifference::moved_pairs`] counts.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct MovedTerminal {
+    /// Its port.
+    pub port: PortId,
+    /// The pairs that lead to it and move.
+    pub moved: u64,
+    /// All pairs that lead to it.
+    pub pairs: u64,
+}
+
+/// Counts the pairs that move by the terminal that they lead to. A terminal to which no pair moves is left out.
+pub fn moved_terminals(
+    problem: &Problem<'_>,
+    old: &Routes,
+    new: &Routes,
+    partitions: Option<&Partitions>,
+) -> Vec<MovedTerminal> {
+    let pass = ComparisonPass::new(problem, old, new, partitions);
+    let batches = switch_batches(problem).into_par_iter();
+    batches.flat_map_iter(|roots| pass.compare_batch(roots, None)).collect()
 }
 
 /// The LIDs of which anything is said otherwise.
@@ -194,6 +218,8 @@ struct PortComparison {
     seen: Vec<PathChange>,
     /// Which sources move to any LID of it.
     moves: Vec<bool>,
+    /// The terminals that are done.
+    done: Vec<MovedTerminal>,
 }
 
 impl<'a> ComparisonPass<'a> {
@@ -226,8 +252,9 @@ impl<'a> ComparisonPass<'a> {
             (JointDependencies { traffic, dependencies: DependencyGraph::new(&problem.graph, lanes) }, lanes)
         });
         let both = together.as_ref().map(|(together, _)| together);
-        all.moved_pairs =
-            switch_batches(problem).into_par_iter().map(|roots| self.compare_batch(roots, both)).sum();
+        let moved =
+            |roots| self.compare_batch(roots, both).iter().map(|terminal| terminal.moved).sum::<u64>();
+        all.moved_pairs = switch_batches(problem).into_par_iter().map(moved).sum();
         let Some((JointDependencies { traffic, dependencies }, lanes)) = together else {
             return (all, TransitionCheck::default());
         };
@@ -248,7 +275,11 @@ impl<'a> ComparisonPass<'a> {
         TransitionCheck { safe, cycles: cycle.into_iter().collect() }
     }
 
-    fn compare_batch(&self, roots: Range<u32>, together: Option<&JointDependencies<'_>>) -> u64 {
+    fn compare_batch(
+        &self,
+        roots: Range<u32>,
+        together: Option<&JointDependencies<'_>>,
+    ) -> Vec<MovedTerminal> {
         let switches = self.problem.graph.switch_count();
         let near = Distances::measure(&self.problem.graph, roots.clone());
         let mut readers =
@@ -258,8 +289,8 @@ impl<'a> ComparisonPass<'a> {
             number: None,
             seen: vec![PathChange::Nothing; switches],
             moves: vec![false; switches],
+            done: Vec::new(),
         };
-        let mut moved = 0;
         for root in roots {
             let mut wanted = self.problem.destinations_behind(root).to_vec();
             wanted.retain(|end| match together {
@@ -270,10 +301,10 @@ impl<'a> ComparisonPass<'a> {
             let at = (root, near.row(root));
             let Some(together) = together else {
                 TreeReader::read_changed(&mut readers, at, &wanted, &mut |end, old, new| {
-                    moved += self.begin_port(end, &mut port, root);
+                    self.begin_port(end, &mut port, root);
                     self.compare_trees(end, old, new, &mut port);
                 });
-                moved += self.finish_port(&mut port, root);
+                self.finish_port(&mut port, root);
                 continue;
             };
             TreeReader::read_both(&mut readers, at, &wanted, &mut |end, old, new| {
@@ -287,13 +318,13 @@ impl<'a> ComparisonPass<'a> {
                     None => {}
                 }
                 if !end.is_switch() && self.is_changed(end) {
-                    moved += self.begin_port(end, &mut port, root);
+                    self.begin_port(end, &mut port, root);
                     self.compare_trees(end, OldPaths::of_tree(old), new.unwrap_or(old), &mut port);
                 }
             });
-            moved += self.finish_port(&mut port, root);
+            self.finish_port(&mut port, root);
         }
-        moved
+        port.done
     }
 
     fn is_changed(&self, end: &Destination) -> bool {
@@ -301,18 +332,17 @@ impl<'a> ComparisonPass<'a> {
     }
 
     /// Another port may begin: the pairs of the one before.
-    fn begin_port(&self, end: &Destination, port: &mut PortComparison, root: u32) -> u64 {
+    fn begin_port(&self, end: &Destination, port: &mut PortComparison, root: u32) {
         if port.number == Some(end.port) {
-            return 0;
+            return;
         }
-        let moved = self.finish_port(port, root);
+        self.finish_port(port, root);
         port.number = Some(end.port);
-        moved
     }
 
-    /// Pairs from the terminals of the switches that move to the port under way.
-    fn finish_port(&self, port: &mut PortComparison, root: u32) -> u64 {
-        let Some(number) = port.number.take() else { return 0 };
+    /// Counts the pairs from the terminals of the switches that move to the port under way.
+    fn finish_port(&self, port: &mut PortComparison, root: u32) {
+        let Some(number) = port.number.take() else { return };
         let mut beside = self.problem.graph.terminals_of(root).iter();
         let terminal = beside.find(|terminal| terminal.switch_port == number);
         let class = terminal.map_or(0, |terminal| self.pairs.class(terminal.port));
@@ -320,7 +350,9 @@ impl<'a> ComparisonPass<'a> {
         let moving = (0u32..).zip(&port.moves).filter(|(_, moves)| **moves);
         let moved = moving.map(|(switch, _)| u64::from(senders.senders_from(switch, root))).sum();
         port.moves.fill(false);
-        moved
+        if let Some(terminal) = terminal.filter(|_| moved > 0) {
+            port.done.push(MovedTerminal { port: terminal.port, moved, pairs: senders.senders() });
+        }
     }
 
     /// Compares the trees of a destination, of which the old one may be given by its column alone.
@@ -426,6 +458,8 @@ mod tests {
         // All other hosts send to the LID.
         let moved = RouteDifference { moved_pairs: 7, ..RouteDifference::default() };
         assert_eq!(RouteDifference::between(&problem, &old, &new), moved);
+        let port = problem.graph.terminals_of(0)[0].port;
+        assert_eq!(moved_terminals(&problem, &old, &new, None), [MovedTerminal { port, moved: 7, pairs: 7 }]);
     }
 
     #[test]

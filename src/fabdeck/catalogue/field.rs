@@ -92,6 +92,8 @@ pub struct Column {
     /// lead to the column. A column without a rank stays.
     pub shed_rank: Option<u8>,
     pub tones: Tones,
+    /// Whether the console draws the sign of its tone before a value: colour alone says nothing without colours.
+    pub signed: bool,
     pub content: ColumnContent,
     /// The words that tables print for yes and no.
     pub flag_words: [&'static str; 2],
@@ -125,6 +127,7 @@ impl Column {
             outranks_names: false,
             shed_rank: None,
             tones: Tones::None,
+            signed: false,
             content: ColumnContent::Plain,
             flag_words: ["yes", "no"],
             port_of: None,
@@ -230,6 +233,12 @@ impl<R, C> Field<R, C> {
     /// Gives these words of the field a tone.
     pub const fn toned(mut self, words: &'static [(&'static str, Tone)]) -> Self {
         self.column.tones = Tones::Words(words);
+        self
+    }
+
+    /// Draws the sign of its tone before a value.
+    pub const fn signed(mut self) -> Self {
+        self.column.signed = true;
         self
     }
 

@@ -40,7 +40,7 @@ fn a_failed_switch_takes_the_pairs_of_its_hosts_away() {
     assert_eq!(told["expected"]["faults"], 3);
     assert_eq!(told["elements"], serde_json::json!([{ "element": "switch:leaf0", "pairs": 42 }]));
     let text = fabdeck(&args).out;
-    assert!(text.contains("for good  42 pairs are cut off under any tables, as one end failed"), "{text}");
+    assert!(text.contains("of these  42 pairs are cut off under any tables, as one end failed"), "{text}");
 }
 
 #[test]

@@ -500,7 +500,7 @@ fn what_a_plan_cuts_off_is_named_wherever_it_is_reported() {
     let words = "Answers now and will be cut off: spine-1, 1 aggregation node, 88 pairs\n";
     let marked = ["route", "--engine", "minhop", "--fail", "switch:spine-1", "--force", "-o", "a.plan"];
     let (route, _) = said(&marked);
-    assert!(route.contains(&format!("\ncuts off      {words}")), "{route}");
+    assert!(route.contains(&format!("\ncuts off       {words}")), "{route}");
     let json: Value = serde_json::from_str(&said(&[&marked[..], &["--json"]].concat()).0).unwrap();
     let cut_off = &json["cut_off"];
     assert_eq!((&cut_off["switches"][0], &cut_off["pairs"]), (&"spine-1".into(), &88.into()), "{cut_off}");

@@ -61,7 +61,7 @@ fn drift_is_reported_once_and_stays_in_the_header_until_it_was_read() {
     assert_eq!(count_messages(&driver, Severity::Error, "the subnet manager in charge is node01"), 1);
     assert!(header(&driver).contains("change 7 no longer stands: 9"), "{}", header(&driver));
     driver.press("9");
-    assert!(screen(&driver).contains("STANDS"), "{}", screen(&driver));
+    assert!(screen(&driver).contains("IN FORCE"), "{}", screen(&driver));
     driver.press("2");
     assert!(!header(&driver).contains("no longer stands"), "{}", header(&driver));
     // What is asked anew of changes leaves in the list what the comparison found.

@@ -58,7 +58,7 @@ fn idle_costs_nothing_and_a_move_little() {
         let mut session = Session::open(&["--source", "sim:switch648"], width, 60);
         session.open_map();
         session.press("3/switch-switch\r");
-        session.until(", 1296 in all");
+        session.until(", 1,296 in all");
         // A fabric under watch is not idle: the next test has that.
         session.until("live 5 s");
         session.press("W");
@@ -86,7 +86,7 @@ fn watching_sends_what_changed() {
     for (keys, view, most) in [("4", "hot-spot", 3 * 1024), ("VV", "most data", 4 * 1024)] {
         session.press(keys);
         session.until(view);
-        session.until("WAITED");
+        session.until("8 SWEEPS");
         let (before, since) = (session.bytes(), Instant::now());
         std::thread::sleep(Duration::from_secs(5));
         let sent = session.raw_since(before).len() * 1_000 / since.elapsed().as_millis() as usize;

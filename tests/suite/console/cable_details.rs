@@ -21,7 +21,7 @@ fn details_of_a_cable_list_the_error_counters_of_both_ends() {
     let lines = ElementDetail(link).lines(&driver.state.known);
     let at = lines.iter().position(|(label, _)| *label == "errors").expect("error counters");
     let (header, counters) = (&lines[at].1, &lines[at + 1..]);
-    assert!(header.contains("rack2-leaf") && header.contains("; growth in 10s"), "{header}");
+    assert!(header.contains("rack2-leaf") && header.contains("; growth in 10 s"), "{header}");
     let of = |name: &str| {
         let found = counters.iter().find(|(_, text)| text.starts_with(name)).map(|(_, text)| text);
         found
@@ -34,9 +34,12 @@ fn details_of_a_cable_list_the_error_counters_of_both_ends() {
     let symbol = of("SymbolErrorCounter");
     assert!(symbol.contains(&"10") || symbol.contains(&"15"), "{symbol:?}");
     assert!(symbol.contains(&"+10") && symbol.contains(&"+0"), "{symbol:?}");
+    // Those that are 0 are counted.
     for quiet in ["LinkDownedCounter", "PortRcvErrors", "PortXmitDiscards", "PortRcvRemotePhysicalErrors"] {
-        assert_eq!(of(quiet), ["0", "+0", "0", "+0"], "{quiet}");
+        assert!(counters.iter().all(|(_, text)| !text.starts_with(quiet)), "{quiet}: {lines:?}");
     }
+    let rest = counters.iter().find(|(_, text)| text.ends_with("other counters are 0 at both ends"));
+    assert!(rest.is_some_and(|(_, text)| text.starts_with("12 ")), "{lines:?}");
     // A source without counters has none to show.
     let bare = TestSession::open(look_without_counters(), Size::default());
     assert!(ElementDetail(link).lines(&bare.state.known).iter().all(|(label, _)| *label != "errors"));

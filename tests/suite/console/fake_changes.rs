@@ -104,7 +104,7 @@ pub fn offer(findings: usize) -> ChangeOffer {
                 "not safe while traffic flows: 12 channels of lane 0 wait for each other".to_owned(),
             ),
             (
-                "on the way".to_owned(),
+                "while written".to_owned(),
                 "at the worst 36 pairs have no path and 4 loop, after 112 writes".to_owned(),
             ),
         ],

@@ -88,7 +88,10 @@ fn a_wide_screen_has_the_waits_on_the_way_over_time() {
     enter_line(&mut driver, &format!("trace {ends}"));
     let screen = shown(&driver);
     // A row for each port that sends, there and back: those of six readings.
-    assert_all(&screen, &["Wait on the way there, then back", "node10[1]", "rack2-leaf[8]", "rack2-leaf[5]"]);
+    assert_all(
+        &screen,
+        &["Wait on the path there, then back", "node10[1]", "rack2-leaf[8]", "rack2-leaf[5]"],
+    );
     assert_eq!(screen.matches("\u{b7}\u{b7}\u{b7}\u{b7}\u{b7}").count(), 8 * 2, "{screen}");
     golden("pair over time", &screen);
 }

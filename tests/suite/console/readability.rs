@@ -29,6 +29,29 @@ fn line(all: &str, part: &str) -> String {
     all.lines().find(|line| line.contains(part)).unwrap_or_else(|| panic!("{part} in\n{all}")).to_owned()
 }
 
+/// The rows of the generated table of fields: title, and unit.
+fn titles_with_units() -> Vec<(String, String)> {
+    let all = include_str!("../../../docs/fields.md");
+    let rows = all.lines().filter(|line| line.starts_with("| `"));
+    let cells = |row: &str| row.split('|').map(|cell| cell.trim().to_owned()).collect::<Vec<_>>();
+    rows.map(cells)
+        .filter(|cells| cells.len() > 6)
+        .map(|cells| (cells[2].clone(), cells[4].clone()))
+        .collect()
+}
+
+#[test]
+fn a_share_has_its_sign_in_the_head_of_its_column() {
+    let all = titles_with_units();
+    let shares: Vec<&String> = all.iter().filter(|(_, unit)| unit == "%").map(|(title, _)| title).collect();
+    assert!(shares.len() >= 5, "{shares:?}");
+    assert!(shares.iter().all(|title| title.contains('%')), "{shares:?}");
+    // One word for one thing: a port waits, and has a load.
+    for (title, _) in &all {
+        assert!(!["WAITED", "USED", "WAIT/S"].contains(&title.as_str()), "{title}");
+    }
+}
+
 /// The demo with names that differ at their ends only.
 fn long_names() -> Snapshot {
     let mut opened = LocalSystemAccess::default().open("sim:demo", &SourceOptions::default()).unwrap();

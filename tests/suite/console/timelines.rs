@@ -48,7 +48,7 @@ fn the_event_under_the_cursor_is_shown_in_full() {
             driver.press("esc");
             page
         };
-        for part in [event.text.as_str(), "recorder", "moment"] {
+        for part in [event.text.as_str(), "recorder", "sample"] {
             assert!(run_on(&page).contains(part), "{part}: {page}");
         }
         assert!(!page.contains("The fabric"), "{page}");
@@ -120,11 +120,14 @@ fn hot_spots_have_their_part_of_the_time_on_a_narrow_terminal() {
     let mut driver = incident("incast", 80, 24);
     driver.press("4 g");
     let frame = screen_text(&driver);
-    assert!(frame.contains(" WAIT  WAITED ") && frame.contains(" 93  ████"), "{frame}");
-    assert!(!frame.contains("WAIT/S"), "ticks say less than the part of the time: {frame}");
+    assert!(frame.contains(" WAIT %  8 SWEEPS ") && frame.contains(" 93  ████"), "{frame}");
+    assert!(!frame.contains("TICKS/S"), "ticks say less than the part of the time: {frame}");
     driver.press("V g");
     let frame = screen_text(&driver);
-    assert!(frame.contains(" WAIT  WAIT/S▼ WAITED ") && frame.contains(" 93 "), "sorted by ticks: {frame}");
+    assert!(
+        frame.contains(" WAIT %  TICKS/S▼ 8 SWEEPS") && frame.contains(" 93 "),
+        "sorted by ticks: {frame}"
+    );
     driver.press("d");
     assert!(
         run_on(&screen_text(&driver)).contains("2,909,960,000 ticks/s"),

@@ -6,8 +6,10 @@ use fabdeck::console::drawing::color_depth::ColorDepth;
 use fabdeck::console::event_loop::event::SessionInput;
 use fabdeck::console::model::fabric_model::ProposalState;
 use fabdeck::console::model::layout::Size;
+use fabdeck::operations::fabric_map::figures::MapQuantity;
 use fabdeck_change::TransitionReport;
-use fabdeck_routing::ENGINES;
+use fabdeck_fabric::Link;
+use fabdeck_routing::{ENGINES, find_engine};
 
 /// Rows of engines that are in sight; the others come by the cursor.
 const TABLE_ROWS: usize = 8;
@@ -310,6 +312,20 @@ fn the_widest_screen_has_live_beside_preview_and_the_cables_that_change() {
         right.contains("✗ spine-2") && left.contains("spine-2") && !left.contains('✗'),
         "{left}\n{right}"
     );
+    // Each host of the preview has the pairs that move to it; together these are the pairs of the engine's row.
+    let known = &driver.state.known;
+    let (look, proposal) =
+        (known.look.as_ref().unwrap(), known.proposal(find_engine("sftree").unwrap()).unwrap());
+    let changes = driver.state.screens.whatif.preview.of(look, proposal).unwrap();
+    let moved = changes.moved.as_ref().unwrap();
+    let fabric = look.fabric();
+    let ends =
+        |link: &Link| [link.a, link.b].iter().any(|port| !fabric.node(fabric.port(*port).node).is_switch());
+    let hosts = fabric.links().filter(|(_, link)| ends(link));
+    let to_hosts: u64 = hosts.filter_map(|(id, _)| moved.figures.link(id).score(MapQuantity::Paths)).sum();
+    assert_eq!(Some(to_hosts), row.moved_pairs);
+    assert!(right.contains("hosts: pairs moved, of 43") && right.contains("node01"), "{right}");
+    assert!(left.contains("hosts: wait now"), "{left}");
     golden("live beside preview", &screen);
     // Other marks have other routes: nothing of the old ones stays.
     driver.press("F");

@@ -107,7 +107,7 @@ static LINK_FIELDS: &[RowField] = &[
     ).toned_over_threshold()
     .largest_first()
     .when_known(),
-    RowField::new("load", "LOAD", FieldKind::Number, "share of its rate in use now, in the busier direction; known while counters are watched", |_, &r| {
+    RowField::new("load", "LOAD %", FieldKind::Number, "share of its rate in use now, in the busier direction; known while counters are watched", |_, &r| {
         r.load.into()
     }).shed(4)
     .largest_first()

@@ -10,7 +10,7 @@ use super::theme::{Role, Theme};
 use crate::console::model::layout;
 use crate::console::model::mouse::{ClickTarget, ClickTargets};
 use crate::operations::check::certificate_text::wrap_pairs;
-use fabdeck_fabric::observe::is_printable;
+use fabdeck_fabric::observe::{digits_in_groups, is_printable};
 
 #[derive(Debug)]
 pub struct Canvas<'b> {
@@ -70,6 +70,21 @@ pub fn shorten_name(name: &str, room: u16, more: &str) -> String {
     }
     let head: String = clean.chars().take(usize::from(room - width(more))).collect::<String>() + more;
     if digits(&head) == all && width(&head) <= room { head } else { middle }
+}
+
+/// The name of a cable, with the line between its ends that they are cut around: `rack2-l…[7] ─ spine-1[3]`. Any other text is
+/// cut as a name.
+pub fn shorten_cable(name: &str, room: u16, signs: &Symbols) -> String {
+    let mut ends = name.split(" - ");
+    let (Some(first), Some(second), None) = (ends.next(), ends.next(), ends.next()) else {
+        return shorten_name(name, room, signs.more);
+    };
+    let between = format!(" {} ", signs.rule);
+    let Some(room) = room.checked_sub(width(&between)) else { return shorten_name(name, room, signs.more) };
+    let left = width(first).min(room.saturating_sub(width(second).min(room / 2)));
+    let [first, second] =
+        [(first, left), (second, room - left)].map(|(end, room)| shorten_name(end, room, signs.more));
+    format!("{first}{between}{second}")
 }
 
 /// Cuts whole words out of the middle of a name: of `storage01 mlx5_0` stay the host and the number of its device, `storage01…_0`. `None` where the first word and an end do not fit.
@@ -160,6 +175,12 @@ impl<'b> Canvas<'b> {
         self.draw_text(area, x, y, &name, role)
     }
 
+    /// Writes the name of a cable.
+    pub fn draw_cable(&mut self, area: Rect, x: u16, y: u16, name: &str, role: Role) -> u16 {
+        let name = shorten_cable(name, area.width.saturating_sub(x), &self.signs);
+        self.draw_text(area, x, y, &name, role)
+    }
+
     /// Writes into a heading which rows of a scrolled list are visible, and that there are more.
     pub fn draw_extent(&mut self, heading: Rect, from: u16, top: usize, height: usize, rows: usize) {
         let room = heading.width.saturating_sub(from + 1);
@@ -176,7 +197,8 @@ impl<'b> Canvas<'b> {
         let last = (top + height).min(rows);
         let above = if top > 0 { self.signs.up } else { "" };
         let below = if last < rows { self.signs.down } else { "" };
-        let long = format!("{}-{last} of {rows} {above}{below}", top + 1);
+        let [first, last, rows] = [top + 1, last, rows].map(digits_in_groups);
+        let long = format!("{first}-{last} of {rows} {above}{below}");
         if width(&long) <= room { long } else { format!("{above}{below}") }
     }
 
@@ -235,6 +257,16 @@ mod tests {
         assert_eq!((shorten_name("leaf", 1, "~").as_str(), shorten_name("leaf", 0, "~").as_str()), ("", ""));
         assert_eq!(shorten_name("leaf", 2, "~"), "l~");
         assert_eq!(shorten_name("a\u{1b}b", 9, "~"), "a b");
+    }
+
+    #[test]
+    fn both_ends_of_a_cable_keep_their_ports() {
+        let cut = |name: &str, room| shorten_cable(name, room, &Symbols::UNICODE);
+        assert_eq!(cut("rack3-leaf[10] - spine-2[6]", 40), "rack3-leaf[10] ─ spine-2[6]");
+        assert_eq!(cut("rack3-leaf[10] - spine-2[6]", 24), "rack3…f[10] ─ spine-2[6]");
+        assert_eq!(shorten_cable("a[1] - b[2]", 40, &Symbols::ASCII), "a[1] - b[2]");
+        assert_eq!(cut("a - b - c", 40), "a - b - c", "no name of a cable");
+        assert_eq!(cut("spine-2", 40), "spine-2");
     }
 
     #[test]

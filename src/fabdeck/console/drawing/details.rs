@@ -2,7 +2,7 @@
 
 use ratatui::layout::Rect;
 
-use super::canvas::{Canvas, shorten_name, width};
+use super::canvas::{Canvas, shorten_cable, width};
 use super::overlay_pane::draw_overlay_pane;
 use super::pane::{PaneHead, TextRun, draw_pane};
 use super::theme::Role;
@@ -41,7 +41,7 @@ pub fn draw_beside(canvas: &mut Canvas<'_>, area: Rect, title: &str, pinned: boo
     let right: &[TextRun<'_>] = if pinned { &[("pinned", Role::Key)] } else { &[] };
     let room = area.width - 6;
     let room = if pinned { room.saturating_sub(PINNED_WIDTH) } else { room };
-    let title = shorten_name(title, room, canvas.signs.more);
+    let title = shorten_cable(title, room, &canvas.signs);
     let inside = draw_pane(canvas, area, &PaneHead { title: &title, right, focused: false }, true);
     Some(Rect { x: inside.x + 1, width: inside.width.saturating_sub(1), ..inside })
 }

@@ -20,6 +20,7 @@ use crate::console::model::mouse::ClickTargets;
 use crate::console::model::overlay::Overlay;
 use crate::console::model::prompt::Purpose;
 use crate::console::model::state::{LoadState, SessionState};
+use fabdeck_fabric::observe::digits_in_groups;
 
 /// Theme and characters of the console; the state says what is drawn.
 #[derive(Clone, Debug)]
@@ -145,7 +146,9 @@ fn position_text(state: &SessionState) -> String {
     if let Some((seen, of_page)) = visible_page(state) {
         (here, rows, all) = (seen, of_page, of_page);
     }
-    let position = match rows == all {
+    let is_whole = rows == all;
+    let [here, rows, all] = [here, rows, all].map(digits_in_groups);
+    let position = match is_whole {
         true => format!("{here} of {rows}"),
         false => format!("{here} of {rows}, {all} in all"),
     };

@@ -28,6 +28,10 @@ const SYMBOLS_WIDTH: u16 = 3;
 /// Least width of names beside lesser columns, and least width at all.
 const NAME_MIN_WIDTH: u16 = 14;
 const NAME_LEAST_WIDTH: u16 = 10;
+/// Columns of the sign of a tone before a value.
+const TONE_SIGN_WIDTH: u16 = 2;
+/// Width of the name of a row for which columns give way.
+const ROW_NAME_WIDTH: u16 = 24;
 /// The same for a sentence.
 const SENTENCE_MIN_WIDTH: u16 = 26;
 /// A list this wide has whole sentences, and columns of a rank give way to them.
@@ -123,6 +127,8 @@ struct VisibleColumn {
     /// Whether it holds sentences, which columns of a rank give way to.
     sentence: bool,
     right: bool,
+    /// Whether it is the name of the row.
+    first: bool,
     /// Room for a gauge left of the number, and the number that fills it.
     gauge: u16,
     largest: u64,
@@ -184,6 +190,7 @@ fn measure_column(
     let about = listing.column(column);
     let texts =
         sample.iter().map(|row| width(&cell_text(about, &listing.cell(*row, column)))).max().unwrap_or(0);
+    let texts = texts + if about.signed && texts > 0 { TONE_SIGN_WIDTH } else { 0 };
     let title = width(&about.title);
     let most = match about.content {
         // Few words, each of which is lost where it is cut.
@@ -208,6 +215,7 @@ fn measure_column(
         name,
         sentence,
         right,
+        first,
         gauge: 0,
         largest,
     }
@@ -230,9 +238,10 @@ impl VisibleColumn {
         if self.name { self.width.min(name) } else { self.width }
     }
 
-    /// The width for which columns of a rank give way: a sentence says more than they do.
+    /// The width for which columns of a rank give way: a sentence says more than they do, and so does the name of a row.
     fn wanted_width(&self, name: u16, room: u16) -> u16 {
         match self.sentence {
+            false if self.first && self.name && name > NAME_LEAST_WIDTH => self.width.min(ROW_NAME_WIDTH),
             true if room >= WHOLE_SENTENCE_ROOM => self.width,
             true => self.width.min(name.max(SENTENCE_MIN_WIDTH)),
             false => self.min_width(name),
@@ -433,7 +442,8 @@ fn draw_cell(canvas: &mut Canvas<'_>, area: Rect, shown: &VisibleColumn, drawn: 
     // Names are distinguished by both ends, sentences begin with what matters.
     let is_sentence = about.content == ColumnContent::Sentence;
     let cut = if is_name(about) && !is_sentence { shorten_name } else { truncate_text };
-    let text = cut(&text, shown.width, canvas.signs.more);
+    let sign = if about.signed && !value.is_missing() { TONE_SIGN_WIDTH } else { 0 };
+    let text = cut(&text, shown.width.saturating_sub(sign), canvas.signs.more);
     let x = if shown.right { shown.x + shown.width.saturating_sub(width(&text)) } else { shown.x };
     let role = match about.tone(&value, over) {
         _ if base != Role::Text => base,
@@ -441,7 +451,21 @@ fn draw_cell(canvas: &mut Canvas<'_>, area: Rect, shown: &VisibleColumn, drawn: 
         Some(Tone::Good) if has_trouble => Role::Text,
         tone => tone.map_or(Role::Text, tone_role),
     };
-    canvas.draw_text(area, x, y, &text, role);
+    if sign > 0 {
+        let tone = about.tone(&value, over).map_or("", |tone| tone_sign(canvas, tone));
+        canvas.draw_text(area, x, y, tone, role);
+    }
+    canvas.draw_text(area, x + sign, y, &text, role);
+}
+
+/// The sign of a tone.
+fn tone_sign(canvas: &Canvas<'_>, tone: Tone) -> &'static str {
+    match tone {
+        Tone::Good => canvas.signs.proven,
+        Tone::Danger | Tone::LinkDown => canvas.signs.severity[0],
+        Tone::Warning | Tone::LinkDegraded => canvas.signs.severity[1],
+        Tone::Marked => canvas.signs.marked,
+    }
 }
 
 /// The end of a history, as long as there is room.

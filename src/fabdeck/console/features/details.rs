@@ -46,7 +46,7 @@ impl ElementDetail {
         let Some(look) = &known.look else { return Vec::new() };
         let mut lines = match self.0 {
             ElementId::Node(id) => node_lines(look, known, id),
-            ElementId::Port(id) => port_lines(look, id),
+            ElementId::Port(id) => port_lines(look, id).into_iter().chain(sending_lines(known, id)).collect(),
             ElementId::Link(id) => link_lines(look, known, id),
         };
         if known.is_failed(self.0) {
@@ -321,6 +321,23 @@ fn direction_lines(look: &Snapshot, known: &Model, id: LinkId) -> Vec<DetailLine
     let wait =
         rows.map(|row| row.and_then(|row| row.time_waited).map(|share| (share * 100.0).round() as u16));
     vec![("wait", both(wait)), ("load", both(rows.map(|row| row.and_then(|row| row.used))))]
+}
+
+/// Wait and load of what a port sends, during a watch.
+fn sending_lines(known: &Model, id: PortId) -> Vec<DetailLine> {
+    let row = known.watch.reading.as_ref().and_then(|reading| reading.port_row_of(ElementId::Port(id)));
+    let Some(row) = row else { return Vec::new() };
+    let percent = |share: Option<u16>| match share {
+        Some(0) => "none".to_owned(),
+        Some(share) => format!("{share} %"),
+        None => "not known".to_owned(),
+    };
+    let wait = row.time_waited.map(|share| (share * 100.0).round() as u16);
+    let text = |share: Option<u16>, of: &str| match share {
+        Some(1..) => format!("{} {of}", percent(share)),
+        _ => percent(share),
+    };
+    vec![("wait", text(wait, "of the time")), ("load", text(row.used, "of its link"))]
 }
 
 /// Number of rows of the open engine page.

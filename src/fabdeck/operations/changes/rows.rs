@@ -90,7 +90,7 @@ static CHANGE_FIELDS: &[RowField] = &[
     .when_known(),
     RowField::new(
         "stands",
-        "STANDS",
+        "IN FORCE",
         FieldKind::Text,
         "whether the fabric still has what the change wrote, as of the last comparison",
         |_, row| row.stands_words().into(),

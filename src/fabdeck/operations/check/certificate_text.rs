@@ -403,7 +403,7 @@ fn job_lines(jobs: &JobReport) -> Vec<(&'static str, String)> {
 fn lost_lines(report: &CertificateReport) -> Vec<(&'static str, String)> {
     let by_cause = &report.by_cause;
     let causes = format!(
-        "{} cut off for good, as no cables lead there; {} without a route, {} in dead ends, {} in loops",
+        "{} cut off, as no cables lead there; {} without a route, {} in dead ends, {} in loops",
         by_cause.cut_off, by_cause.no_route, by_cause.dead_end, by_cause.in_loop
     );
     let first = report.lost.iter().take(5);

@@ -233,6 +233,20 @@ impl FigureTable {
         table
     }
 
+    /// Figures of a fabric on which no path is.
+    pub fn of_no_paths(look: &Snapshot) -> Self {
+        let fabric = look.fabric();
+        let none = MapFigures { paths: Some(0), ..MapFigures::default() };
+        Self { of: None, links: vec![none; fabric.links().len()], nodes: vec![none; fabric.nodes().len()] }
+    }
+
+    /// Sets the paths over a cable, whose scale ends at `most`.
+    pub fn set_link_paths(&mut self, link: LinkId, paths: u64, most: u64) {
+        if let Some(figures) = self.links.get_mut(link.index()) {
+            figures.set_paths(paths, most);
+        }
+    }
+
     /// Sets the paths over each cable between switches, and of each node those of its busiest cable.
     fn set_paths(&mut self, look: &Snapshot, paths: &PathIndex, most: Option<u64>) {
         let fabric = look.fabric();

@@ -163,10 +163,9 @@ pub fn hot_spot_cause(accepted: Option<f64>) -> ProblemCause {
         Some(used) if used >= FULL_LINK => {
             ProblemCause::sure("its link is full: more is sent to it than it carries")
         }
-        Some(used) => ProblemCause::likely(format!(
-            "a slow host: its link is used by {} only while packets wait",
-            per_cent(used)
-        )),
+        Some(used) => {
+            ProblemCause::likely(format!("a slow host: load only {} while packets wait", per_cent(used)))
+        }
         None => ProblemCause::unknown("the load of its link is not known"),
     }
 }

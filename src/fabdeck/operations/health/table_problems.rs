@@ -44,7 +44,7 @@ impl HealthFacts<'_> {
         let title = format!("{} of end ports have no path, though cables join them", pair_words(pairs));
         let by_cause = &report.by_cause;
         let counts = [
-            (by_cause.no_route, "have no entry on the way"),
+            (by_cause.no_route, "have no entry on the path"),
             (by_cause.dead_end, "end at a wrong port"),
             (by_cause.in_loop, "run in a loop"),
         ];

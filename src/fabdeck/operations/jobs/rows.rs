@@ -93,7 +93,7 @@ const MAX: RowField = RowField::new(
 
 const DARK_FIBER: RowField = RowField::new(
     "dark_fiber",
-    "UNUSED",
+    "UNUSED %",
     FieldKind::Decimal,
     "percent of all channels between switches that none of its paths crosses (dark fiber)",
     |(), job| job.dark_fiber.map(Value::tenths).into(),
@@ -134,7 +134,7 @@ const WAITING: RowField =
 
 const WORST_WAIT: RowField = RowField::new(
     "worst_wait",
-    "WORST %",
+    "WAIT %",
     FieldKind::Number,
     "the longest wait of its hosts, in percent of the time",
     |(), job| job.waits.as_ref().and_then(|waits| waits.worst).into(),
@@ -194,7 +194,7 @@ const SAR_LINKS: RowField = RowField::new(
 
 const SAR_DARK: RowField = RowField::new(
     "sar_dark",
-    "SAR UNUSED",
+    "SAR UNUSED %",
     FieldKind::Decimal,
     "percent of channels that none of its paths would cross under sar's routes",
     |(), job| job.proposed.map(|proposed| Value::tenths(proposed.dark_fiber)).into(),

@@ -42,7 +42,7 @@ pub const LOST: EngineField = EngineField::new(
     "lost",
     "NO PATH",
     FieldKind::Number,
-    "pairs without a path after it, except pairs that are cut off for good",
+    "pairs without a path after it, except pairs that are cut off",
     |_, row| match &row.certificate {
         Some(report) if report.is_disconnected() => Value::text("all"),
         report => report.as_ref().map(|report| report.unreachable - report.by_cause.cut_off).into(),

@@ -3,9 +3,11 @@
 
 use crate::catalogue::snapshot::Snapshot;
 use crate::operations::fabric_map::figures::FigureTable;
+use crate::operations::preview::comparison::{PathScope, TablesInForce};
 use crate::operations::preview::whatif::Proposal;
 use fabdeck_fabric::{Faults, LinkId};
 use fabdeck_routing::analysis::PathIndex;
+use fabdeck_routing::difference::moved_terminals;
 use fabdeck_routing::{EngineRefusal, Problem, RouteProgress};
 
 /// The paths over a cable between switches, in the direction with more of them. `None` where the routes cannot use the
@@ -37,6 +39,39 @@ pub struct PathChanges {
     /// The figures for maps of both, on one scale.
     pub live: FigureTable,
     pub preview: FigureTable,
+    /// The pairs that lead to each host and move; `None` where the lanes of the paths in force are known by more than the
+    /// tables, so that these do not show which pairs move.
+    pub moved: Option<MovedHostPairs>,
+}
+
+/// The pairs that move, by the host that they lead to.
+#[derive(Clone, Debug)]
+pub struct MovedHostPairs {
+    /// The pairs that move as the paths over a host's cable; the scale ends at all pairs that lead there.
+    pub figures: FigureTable,
+    /// The most pairs that lead to one host.
+    pub most: u64,
+}
+
+impl MovedHostPairs {
+    fn new(look: &Snapshot, problem: &Problem<'_>, proposal: &Proposal) -> Option<Self> {
+        let scope = PathScope { switches: proposal.switches, ..PathScope::TERMINALS };
+        let tables = &look.observation.tables;
+        let held = TablesInForce::new(look, tables, problem, &proposal.routes, scope);
+        let partitions = look.partitions.as_ref();
+        let moved = moved_terminals(problem, &held.old, &proposal.routes, partitions);
+        let all: u64 = moved.iter().map(|terminal| terminal.moved).sum();
+        if all != proposal.difference.moved_pairs {
+            return None;
+        }
+        let most = moved.iter().map(|terminal| terminal.pairs).max().unwrap_or(0);
+        let mut figures = FigureTable::of_no_paths(look);
+        for terminal in moved {
+            let link = look.fabric().port(terminal.port).link;
+            link.into_iter().for_each(|link| figures.set_link_paths(link, terminal.moved, terminal.pairs));
+        }
+        Some(Self { figures, most })
+    }
 }
 
 impl PathChanges {
@@ -66,12 +101,14 @@ impl PathChanges {
         let mut changed: Vec<CableChange> =
             all.iter().copied().filter(|cable| cable.live != cable.preview).collect();
         changed.sort_by_key(|cable| (std::cmp::Reverse(cable.difference().unsigned_abs()), cable.link));
+        let moved = MovedHostPairs::new(look, &problem, proposal);
         Ok(Self {
             changed,
             cables: all.len(),
             busiest,
             live: FigureTable::of_paths(look, live, most),
             preview: FigureTable::of_paths(look, &preview, most),
+            moved,
         })
     }
 }

@@ -122,7 +122,7 @@ pub struct HotPort {
     pub findings: Option<Box<PortFindings>>,
     /// Waiting, in ticks per second.
     pub waiting: Option<u64>,
-    /// Utilization of the link, and in the next field the share of all waiting in the fabric, in percent.
+    /// Load of the link, and in the next field the share of all waiting in the fabric, in percent.
     pub used: Option<u16>,
     pub share_of_all: Option<u16>,
     /// Share of the time that the port waited.
@@ -170,13 +170,13 @@ static HOT_FIELDS: &[RowField] = &[
         "proof",
         "PROOF",
         FieldKind::Text,
-        "what shows its role: what an adapter sends to a hot-spot at least and at most, or what a hot-spot accepts",
-        |l, r| proof_words(l, r).into(),
+        "what shows its role: what an adapter sends to a hot-spot at least and at most, what a hot-spot accepts, or the counter that is above its threshold",
+        |l, r| proof_words(l, r).or_else(|| trouble_words(l, r)).into(),
     ).sentence()
     .when_known(),
     RowField::new(
         "share_of_time",
-        "WAIT",
+        "WAIT %",
         FieldKind::Number,
         "share of the time in which packets waited here and nothing was sent, where the device reports the length of a tick",
         |_, r| r.time_waited.map(|part| (part * 100.0).round() as u64).into(),
@@ -184,18 +184,18 @@ static HOT_FIELDS: &[RowField] = &[
     .unit("%")
     .largest_first()
     .outranks_names(),
-    RowField::new("waiting", "WAIT/S", FieldKind::Number, "ticks of PortXmitWait a second", |_, r| r.waiting.into())
+    RowField::new("waiting", "TICKS/S", FieldKind::Number, "ticks of PortXmitWait a second", |_, r| r.waiting.into())
         .shed(6)
         .unit("ticks/s")
         .scaled()
         .largest_first(),
-    RowField::new("used", "USED", FieldKind::Number, "share of the rate of its link that it sends", |_, r| r.used.into())
+    RowField::new("used", "LOAD %", FieldKind::Number, "share of the rate of its link that it sends", |_, r| r.used.into())
         .shed(8)
         .unit("%")
         .largest_first(),
     RowField::new(
         "wait_history",
-        "WAITED",
+        "8 SWEEPS",
         FieldKind::Text,
         "waiting in the last sweeps, the latest at the right: a digit from 0 to 7 a sweep, in sevenths of the time, 0 below 1 %; where the device does not report the length of a tick, 4 and more are above the threshold",
         |_, r| level_digits(&r.waited_levels).into(),
@@ -221,7 +221,7 @@ static HOT_FIELDS: &[RowField] = &[
     .largest_first(),
     RowField::new(
         "share_of_all",
-        "OF ALL",
+        "OF ALL %",
         FieldKind::Number,
         "share of all waiting in the fabric that is here",
         |_, r| r.share_of_all.into(),
@@ -230,7 +230,7 @@ static HOT_FIELDS: &[RowField] = &[
     .largest_first(),
     RowField::new(
         "used_history",
-        "LOAD",
+        "LOAD, 8 SWEEPS",
         FieldKind::Text,
         "load of its link in the last sweeps, the latest at the right: a digit from 0 to 7 a sweep, in eighths of what the link carries",
         |_, r| level_digits(&r.used_levels).into(),
@@ -260,11 +260,20 @@ pub fn level_digits(levels: &[u8]) -> String {
 fn reason_words(look: &Snapshot, row: &HotPort) -> Option<String> {
     match row.waits() {
         Some((at, limit)) => Some(waiting_words(at, limit)),
-        None => {
-            let span = error_span_words(row.findings.as_ref().map_or(0.0, |found| found.watched_seconds));
-            row.troubles().find_map(|(why, limit)| trouble_rate(look, why, limit, &span))
-        }
+        None => trouble_reason(look, row),
     }
+}
+
+/// The worst trouble of the link of a port, with counter and threshold.
+fn trouble_reason(look: &Snapshot, row: &HotPort) -> Option<String> {
+    let span = error_span_words(row.findings.as_ref().map_or(0.0, |found| found.watched_seconds));
+    row.troubles().find_map(|(why, limit)| trouble_rate(look, why, limit, &span))
+}
+
+/// The same in a few words, where that is the role of the port: `580 errors in 30 s`.
+fn trouble_words(look: &Snapshot, row: &HotPort) -> Option<String> {
+    let all = trouble_reason(look, row).filter(|_| row.waits().is_none())?;
+    Some(all.split(", counted").next().unwrap_or(&all).to_owned())
 }
 
 impl HotPort {

@@ -35,6 +35,12 @@ fn gbps(bytes_per_second: f64) -> String {
     digits_in_groups(format_args!("{:.1}", bytes_per_second * 8.0 / 1e9))
 }
 
+/// A rate in Gb/s, with three digits at most.
+fn short_gbps(bytes_per_second: f64) -> String {
+    let rate = bytes_per_second * 8.0 / 1e9;
+    if rate < 99.95 { gbps(bytes_per_second) } else { digits_in_groups(format_args!("{rate:.0}")) }
+}
+
 /// The name of the host of an adapter port.
 pub(crate) fn host_of(look: &Snapshot, adapter: PortId) -> String {
     look.host_name(look.fabric().port(adapter).node).into_owned()
@@ -74,8 +80,8 @@ fn likely_words(likely: LikelyRole, by_agents: bool) -> &'static str {
 /// The proof for the role of a port in a few words, for a column.
 pub(crate) fn proof_words(look: &Snapshot, row: &HotPort) -> Option<String> {
     match (row.role?, row.adapter_role()) {
-        (HotRole::HotSpot, _) => accepted_words(look, row),
-        (HotRole::OnPath, _) => Some("on the path to a hot-spot".to_owned()),
+        (HotRole::HotSpot, _) => Some(accepted_words(look, row)?.trim_start_matches(ITS_HOST).to_owned()),
+        (HotRole::OnPath, _) => Some("leads to a hot-spot".to_owned()),
         (HotRole::Victim, Some(held)) => match held.role {
             CongestionRole::Victim { most, sent } => {
                 Some(format!("{} of {} Gb/s at most go to hot-spots", gbps(most), gbps(sent)))
@@ -95,14 +101,17 @@ pub(crate) fn proof_words(look: &Snapshot, row: &HotPort) -> Option<String> {
     }
 }
 
+/// How a text begins that says what a host does; a column leaves it out.
+const ITS_HOST: &str = "its host ";
+
 /// What the host behind a port accepts of what its link carries.
 pub(crate) fn accepted_words(look: &Snapshot, row: &HotPort) -> Option<String> {
     let facts = &look.fabric().port(row.port).facts;
     let carried = facts.width.zip(facts.speed).map(|(width, speed)| data_gbps(width, speed));
-    let accepted = gbps(row.sent_mbps? as f64 * 1e6 / 8.0);
+    let accepted = short_gbps(row.sent_mbps? as f64 * 1e6 / 8.0);
     Some(match carried {
-        Some(carried) => format!("its host accepts {accepted} of {carried:.0} Gb/s"),
-        None => format!("its host accepts {accepted} Gb/s"),
+        Some(carried) => format!("{ITS_HOST}accepts {accepted} of {carried:.0} Gb/s"),
+        None => format!("{ITS_HOST}accepts {accepted} Gb/s"),
     })
 }
 

@@ -321,7 +321,7 @@ fn loss_lines(
     let cost = match loss {
         MarkLoss::Counted(cost) => cost,
         MarkLoss::ByCables(cut) => {
-            return vec![("lost", no_tables_words()), ("for good", cut_off_words(*cut))];
+            return vec![("lost", no_tables_words()), ("at least", cut_off_words(*cut))];
         }
     };
     let mut lines = cost_lines(snapshot, failed, cost);
@@ -338,7 +338,7 @@ fn cost_lines(snapshot: &Snapshot, failed: &[String], cost: &Cost) -> Vec<(&'sta
     let mut lines = vec![("lost", cost.lost_words())];
     lines.extend(cost.kept_apart.map(kept_apart_line));
     lines.extend(uncounted_note(cost).map(|why| ("", why)));
-    lines.push(("for good", cost.cut_off_words()));
+    lines.push(("of these", cost.cut_off_words()));
     lines.extend(loss_of_each_mark(failed, lost));
     lines.extend(several_lids.then(|| ("some LIDs", partly_lost_line(snapshot, lost))));
     let usual = format!(

@@ -478,7 +478,7 @@ pub fn apply_details(offer: &ChangeOffer, room: usize) -> Vec<DialogueRow> {
     rows.extend(lines.flat_map(|(label, text)| labelled_text(label, text, room)));
     // The order of the writes is made for the fabric without the failed elements.
     let supposed =
-        |label: &str| if label == "on the way" && !facts.failed.is_empty() { "if failed: " } else { "" };
+        |label: &str| if label == "while written" && !facts.failed.is_empty() { "if failed: " } else { "" };
     rows.extend(
         offer
             .transition

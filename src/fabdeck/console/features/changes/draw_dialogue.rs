@@ -243,7 +243,11 @@ fn draw_buttons(canvas: &mut Canvas<'_>, at: Rect, dialogue: &Dialogue, title: &
     }
     // Which button is chosen stands in words too, where there is room.
     let chosen = dialogue.buttons().into_iter().find(|(stop, _)| *stop == dialogue.focus());
-    let text = chosen.map_or_else(String::new, |(_, word)| format!("{word} is chosen: enter presses it"));
+    let text = match (chosen, dialogue.focus()) {
+        (Some((_, word)), _) => format!("{word} is chosen: enter presses it"),
+        (None, DialogueFocus::Finding(_)) => "all acknowledged: tab goes to the buttons".to_owned(),
+        (None, _) => String::new(),
+    };
     if x + width(&text) <= at.width {
         canvas.draw_text(at, x, 0, &text, Role::Dim);
     }

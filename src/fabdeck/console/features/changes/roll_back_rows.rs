@@ -3,7 +3,7 @@
 //! ```text
 //! change       updn of sim:demo, started by alice
 //! writes       480 writes, all 480 done
-//! ● no path    now 88, on the way at most 124, after 0, of 1,980 pairs
+//! ● no path    now 88, while written at most 124, after 0, of 1,980 pairs
 //! ▲ what if    spine-2 fails: now 0 pairs without a path, after 504
 //! then         everything that is still as written is restored, the last write first
 //! ```
@@ -62,7 +62,7 @@ fn cost_rows(known: &Model, row: &ChangeRow, room: DialogueRoom) -> Vec<Dialogue
             () if actual.worst_broken > 0 => DialogueSign::Warning,
             () => DialogueSign::Well,
         };
-        let text = format!("now {now}, on the way at most {worst}, after {after}, ");
+        let text = format!("now {now}, while written at most {worst}, after {after}, ");
         let pieces = vec![(text, Role::Text), (format!("of {all} pairs"), Role::Dim)];
         rows.extend(labelled(sign, "no path", pieces, room.width));
     }

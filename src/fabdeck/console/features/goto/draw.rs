@@ -11,7 +11,7 @@ use super::goto_state::{GotoGroup, GotoRow, GotoTarget};
 use crate::catalogue::severity::Severity;
 use crate::catalogue::summary::count_words;
 use crate::console::drawing::buffer_area::buffer_area;
-use crate::console::drawing::canvas::{Canvas, shorten_name, truncate_text, width};
+use crate::console::drawing::canvas::{Canvas, shorten_cable, truncate_text, width};
 use crate::console::drawing::gauge::draw_plain_gauge;
 use crate::console::drawing::pane::{PaneHead, draw_pane};
 use crate::console::drawing::theme::Role;
@@ -255,16 +255,18 @@ fn draw_row(
         None => truncate_text(&row.about, beside.max(room / 2), canvas.signs.more),
     };
     let text_room = room.saturating_sub(if about.is_empty() { 0 } else { width(&about) + GAP });
-    let cut = if row.group.has_names() { shorten_name } else { truncate_text };
-    let text = cut(&row.text, text_room, canvas.signs.more);
+    let text = match row.group {
+        group if !group.has_names() => truncate_text(&row.text, text_room, canvas.signs.more),
+        _ => shorten_cable(&row.text, text_room, &canvas.signs),
+    };
     let text_role = match (row.blocked, is_more) {
         (true, _) => Role::Faint,
         (_, true) => Role::Dim,
         _ => Role::Text,
     };
     canvas.draw_text(area, TEXT_AT, y, &text, role(text_role));
-    if text == row.text {
-        draw_matched(canvas, area, y, row, here);
+    if width(&row.text) <= text_room {
+        draw_matched(canvas, area, y, (row, &text), here);
     }
     let about_role = if row.blocked { Role::Warning } else { Role::Dim };
     let at = right.saturating_sub(width(&about));
@@ -272,12 +274,12 @@ fn draw_row(
 }
 
 /// Underlines the characters that match.
-fn draw_matched(canvas: &mut Canvas<'_>, area: Rect, y: u16, row: &GotoRow, here: bool) {
+fn draw_matched(canvas: &mut Canvas<'_>, area: Rect, y: u16, (row, text): (&GotoRow, &str), here: bool) {
     let mut x = TEXT_AT;
     let mut matched = row.matched.iter().peekable();
     let role = if here { Role::Cursor } else { Role::Key };
     let style = canvas.style(role).add_modifier(Modifier::UNDERLINED);
-    for (at, sign) in row.text.chars().enumerate() {
+    for (at, sign) in text.chars().enumerate() {
         let sign = sign.to_string();
         let wide = width(&sign);
         if matched.next_if(|place| **place == at).is_some() && !row.blocked && x + wide <= area.width {

@@ -27,7 +27,7 @@ pub fn draw(canvas: &mut Canvas<'_>, area: Rect, state: &SessionState, row: &Got
     let rest = below.height.saturating_sub(used + 1);
     if preview.loads.is_empty() {
         let chart = Rect { y: below.y + used + 1, height: rest.min(CHART_HEIGHT), ..below };
-        draw_traffic(canvas, chart, state, &preview.ports);
+        draw_traffic(canvas, chart, state, &preview.ports, "the busier direction, Gb/s");
         return;
     }
     let top = used + 1;
@@ -42,10 +42,14 @@ pub fn draw(canvas: &mut Canvas<'_>, area: Rect, state: &SessionState, row: &Got
             draw_load(canvas, below, (column as u16 * LOAD_WIDTH, y), *load);
         }
     }
+    let top = top + 2 + 2 * preview.loads.len().div_ceil(in_row) as u16;
+    let height = below.height.saturating_sub(top).min(CHART_HEIGHT);
+    let chart = Rect { y: below.y + top, height, ..below };
+    draw_traffic(canvas, chart, state, &preview.ports, "sent by its busiest port, Gb/s");
 }
 
-/// The traffic of the busier direction over the time of all charts, with a title.
-fn draw_traffic(canvas: &mut Canvas<'_>, area: Rect, state: &SessionState, ports: &[PortId]) {
+/// What the busiest of the ports sent over the time of all charts, with a title.
+fn draw_traffic(canvas: &mut Canvas<'_>, area: Rect, state: &SessionState, ports: &[PortId], title: &str) {
     let Some(look) = state.snapshot().filter(|_| area.height >= CHART_MIN_HEIGHT && !ports.is_empty()) else {
         return;
     };
@@ -54,7 +58,7 @@ fn draw_traffic(canvas: &mut Canvas<'_>, area: Rect, state: &SessionState, ports
     if values.iter().all(Option::is_none) {
         return;
     }
-    canvas.draw_text(area, 0, 0, "the busier direction, Gb/s", Role::Dim);
+    canvas.draw_text(area, 0, 0, title, Role::Dim);
     let inside = Rect { y: area.y + 1, height: area.height - 1, ..area };
     draw_time_chart(canvas, inside, state, plot, Quantity::Load, &values, &[]);
 }

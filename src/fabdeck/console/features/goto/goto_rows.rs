@@ -4,6 +4,7 @@ use std::cmp::Reverse;
 use std::sync::Arc;
 
 use super::entry_rows::{action_rows, change_rows, job_rows, problem_rows, recent_rows, seek_row, time_rows};
+use super::goto_layout::GotoLayout;
 use super::goto_state::{GotoCounts, GotoGroup, GotoRow, GotoTarget, RowsKey};
 use super::map_rows::part_rows;
 use super::member_rows::{group_rows_of, partition_rows_of};
@@ -279,14 +280,23 @@ fn group_rows(
     }
     let single = groups.len() == 1;
     let few = if state.size.height < LOW_SCREEN { FEW_ROWS } else { SOME_ROWS };
+    let count_of = |group: &[GotoRow]| {
+        let of_group = counts.iter().find(|(of, _)| *of == group[0].group);
+        of_group.map_or(group.len(), |(_, count)| *count)
+    };
+    let sizes: Vec<GroupSize> = groups
+        .iter()
+        .map(|group| GroupSize {
+            rows: group.len(),
+            count: count_of(group),
+            is_whole: single || state.goto.expanded == Some(group[0].group),
+        })
+        .collect();
+    let height = usize::from(GotoLayout::new(&state.areas()).list.height);
     let mut shown = Vec::new();
-    for group in groups {
-        let id = group[0].group;
+    for (group, taken) in groups.into_iter().zip(share_room(&sizes, few, height)) {
+        let (id, count) = (group[0].group, count_of(&group));
         let is_whole = single || state.goto.expanded == Some(id);
-        let count = counts.iter().find(|(of, _)| *of == id).map_or(group.len(), |(_, count)| *count);
-        let room = if is_whole { MAX_ROWS } else { few };
-        // A row that says that there is one more would take the room of that row.
-        let taken = if count == room + 1 && group.len() == count { count } else { room.min(group.len()) };
         let score = group[0].score;
         shown.extend(group.into_iter().take(taken));
         if count > taken {
@@ -299,9 +309,67 @@ fn group_rows(
     shown
 }
 
+/// How many rows a group has, how many there are of it in all, and whether it is shown whole.
+#[derive(Clone, Copy, Debug)]
+struct GroupSize {
+    rows: usize,
+    count: usize,
+    is_whole: bool,
+}
+
+impl GroupSize {
+    /// Rows that the list needs for a group with its head, and the row with the number of the others.
+    fn lines(self, taken: usize) -> usize {
+        1 + taken + usize::from(self.count > taken)
+    }
+}
+
+/// The rows that each group gets: a few, and more of the first ones where the list has room.
+fn share_room(groups: &[GroupSize], few: usize, height: usize) -> Vec<usize> {
+    let mut taken: Vec<usize> = groups
+        .iter()
+        .map(|group| match group.is_whole {
+            true => group.rows.min(MAX_ROWS),
+            // A row that says that there is one more would take the room of that row.
+            false if group.count == few + 1 && group.rows == group.count => group.count,
+            false => group.rows.min(few),
+        })
+        .collect();
+    // The last row says what the bars mean.
+    let mut left = height.saturating_sub(1);
+    for (group, taken) in groups.iter().zip(&taken) {
+        left = left.saturating_sub(group.lines(*taken));
+    }
+    for (group, taken) in groups.iter().zip(&mut taken) {
+        // The last row of a group takes the place of the number of the others.
+        let most = group.rows.min(MAX_ROWS);
+        let fits = (*taken..=most).rev().find(|more| group.lines(*more) <= left + group.lines(*taken));
+        let more = fits.unwrap_or(*taken);
+        left = left + group.lines(*taken) - group.lines(more);
+        *taken = more;
+    }
+    taken
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_list_with_room_shows_more_of_its_first_groups() {
+        let size = |rows: usize, count: usize| GroupSize { rows, count, is_whole: false };
+        let groups = [size(1, 1), size(13, 13), size(50, 108)];
+        assert_eq!(share_room(&groups, 5, 12), [1, 5, 5], "no room");
+        assert_eq!(share_room(&groups, 5, 24), [1, 13, 5], "the rest of the first group that has more");
+        assert_eq!(share_room(&groups, 5, 40), [1, 13, 21]);
+        assert_eq!(
+            share_room(&[size(6, 6), size(7, 7)], 5, 0),
+            [6, 5],
+            "one more takes the row of its number"
+        );
+        let whole = GroupSize { is_whole: true, ..size(300, 300) };
+        assert_eq!(share_room(&[whole], 5, 10), [MAX_ROWS]);
+    }
 
     #[test]
     fn the_first_sign_narrows() {

@@ -8,7 +8,6 @@ use super::name_search::{MAX_HITS, NameHit, NameHits};
 use super::text_match::{EXACT, WORD_START, matched_places};
 use crate::catalogue::danger::Danger;
 use crate::catalogue::filter::parse_typed_guid;
-use crate::catalogue::quantity_words::both_ways_words;
 use crate::catalogue::severity::Severity;
 use crate::catalogue::snapshot::Snapshot;
 use crate::catalogue::summary::count_words;
@@ -237,7 +236,7 @@ impl NameQuery<'_> {
         if !trouble.is_empty() {
             about.push(trouble.to_owned());
         } else if let Some([there, back]) = self.known.paths.as_ref().and_then(|paths| paths.load_of(id)) {
-            about.push(both_ways_words((there + back) as usize));
+            about.push(count_words((there + back) as usize, "path", "paths"));
         }
         about.extend(self.load(id).map(|load| format!("load {load} %")));
         row.about = about.join(", ");

@@ -60,9 +60,13 @@ fn element_preview(state: &SessionState, text: &str, unknown: &str) -> Option<Go
         let trouble = state.known.health.node(node);
         pairs.push(("problem", if trouble.is_empty() { "none known" } else { trouble }.to_owned()));
     }
-    let ports = traffic_ports(state, what);
+    let mut ports = traffic_ports(state, what);
     pairs.extend(traffic_line(state, &ports, unknown));
     pairs.extend(cost_lines(state, text, unknown));
+    if let (ElementId::Node(node), true) = (what, ports.is_empty()) {
+        let cabled = look.fabric().ports_of(node).filter(|(_, port)| port.peer.is_some());
+        ports = cabled.map(|(id, _)| id).collect();
+    }
     Some(GotoPreview { title: detail.title(look), pairs, loads: cable_loads(state, what), ports })
 }
 
@@ -166,7 +170,7 @@ fn moment_pairs(state: &SessionState, place: usize, time: i64) -> Vec<DetailLine
             ("kind", event.label.to_owned()),
             ("by", event.by.to_owned()),
             ("what", event.text.clone()),
-            ("moment", (place + 1).to_string()),
+            ("sample", (place + 1).to_string()),
         ],
         None => vec![("time", "no longer in the recording".to_owned())],
     }

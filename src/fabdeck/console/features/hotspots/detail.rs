@@ -32,16 +32,21 @@ pub fn hot_lines(known: &Model, what: ElementId) -> Vec<DetailLine> {
     let percent = |part: Option<u16>, of: &str| part.map(|part| format!("{part} % {of}"));
     let figures = [
         ("role", row.role.map(|role| role.word().to_owned())),
-        ("waits", counted(row.waiting, "ticks/s of PortXmitWait")),
-        ("of time", row.time_waited.map(|part| format!("{} of the time it waits", per_cent(part)))),
+        ("wait", row.time_waited.map(|part| format!("{} of the time", per_cent(part)))),
+        ("ticks", counted(row.waiting, "ticks/s of PortXmitWait")),
         ("of all", percent(row.share_of_all, "of all waiting in the fabric is here")),
-        ("used", percent(row.used, "of its link")),
+        ("load", percent(row.used, "of its link")),
         ("sends", counted(row.sent_mbps, "Mbit/s")),
         ("receives", counted(row.received_mbps, "Mbit/s")),
         ("errors", counted(row.errors_per_hour, "an hour")),
     ];
     lines.extend(figures.into_iter().filter_map(|(label, text)| Some((label, text?))));
     lines
+}
+
+/// What is known of an element besides its rates, which are there already.
+pub(super) fn facts_beside(detail: &ElementDetail, known: &Model) -> impl Iterator<Item = DetailLine> {
+    detail.lines(known).into_iter().filter(|(label, _)| !["wait", "load"].contains(label))
 }
 
 fn reason_lines(look: &Snapshot, row: &HotPort, span: &str) -> Vec<DetailLine> {
@@ -86,16 +91,16 @@ pub fn hot_detail(state: &SessionState) -> Option<DetailPage> {
     let mut lines = hot_lines(known, what);
     if let Some(row) = known.watch.reading.as_ref().and_then(|reading| reading.port_row_of(what)) {
         lines.push((
-            "waited",
-            format!("{} in the last sweeps, {}", level_digits(&row.waited_levels), level_scale(row)),
+            "history",
+            format!("wait {} in the last sweeps, {}", level_digits(&row.waited_levels), level_scale(row)),
         ));
         lines.push((
-            "load",
-            format!("{} in the last sweeps, in eighths of its link", level_digits(&row.used_levels)),
+            "",
+            format!("load {} in the last sweeps, in eighths of its link", level_digits(&row.used_levels)),
         ));
     }
     let detail = ElementDetail(what);
-    lines.extend(detail.lines(known));
+    lines.extend(facts_beside(&detail, known));
     let title = detail.title(look);
     let pairs = lines;
     Some(DetailPage { title, pairs, ports: Vec::new() })

@@ -3,7 +3,7 @@
 
 use ratatui::layout::Rect;
 
-use super::detail::hot_lines;
+use super::detail::{facts_beside, hot_lines};
 use super::hotspot_panes::HotspotPanes;
 use super::screen::HotspotsView;
 use super::{draw_backlog, draw_proof};
@@ -90,7 +90,7 @@ fn draw_port_detail(canvas: &mut Canvas<'_>, area: Rect, state: &SessionState) {
     };
     let room = usize::from(inner.width.saturating_sub(STRIP_COLUMN));
     let levels: Vec<(u8, u8)> = known.watch.history.port_levels(id, room).collect();
-    canvas.draw_text(inner, 0, 0, "waited", Role::Label);
+    canvas.draw_text(inner, 0, 0, "wait", Role::Label);
     heat::draw_strip(canvas, inner, (STRIP_COLUMN, 0), levels.iter().map(|(waited, _)| *waited), |_| None);
     canvas.draw_text(inner, 0, 1, "load", Role::Label);
     heat::draw_strip(canvas, inner, (STRIP_COLUMN, 1), levels.iter().map(|(_, used)| *used), |_| None);
@@ -108,6 +108,6 @@ fn draw_port_detail(canvas: &mut Canvas<'_>, area: Rect, state: &SessionState) {
     let skipped = 4.min(inner.height);
     let below = Rect { y: inner.y + skipped, height: inner.height - skipped, ..inner };
     let mut lines = hot_lines(known, what);
-    lines.extend(detail.lines(known));
+    lines.extend(facts_beside(&detail, known));
     canvas.draw_pairs(below, &lines, 0);
 }

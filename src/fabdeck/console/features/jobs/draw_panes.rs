@@ -7,7 +7,7 @@ use super::draw::draw_histogram;
 use super::job_strips::{HOST_WIDTH, JOB_WIDTH, MAX_CHART_PORTS, SWITCH_WIDTH, WAIT_WIDTH};
 use super::job_strips::{HostStrip, JobChart, chart_columns, strip_columns};
 use super::jobs_panes::JobsPanes;
-use super::running_jobs::{figure_lines, list_words};
+use super::running_jobs::{P_RUNS_SAR, figure_lines, list_words};
 use crate::catalogue::severity::Severity;
 use crate::catalogue::snapshot::Snapshot;
 use crate::console::drawing::buffer_area::buffer_area;
@@ -246,7 +246,7 @@ fn draw_paths(canvas: &mut Canvas<'_>, area: layout::Rect, state: &SessionState,
     let mut lines: Vec<(Role, String)> = Vec::new();
     for (severity, words) in figure_lines(state, comparison) {
         let role = if severity == Severity::Info { Role::Text } else { Role::Warning };
-        let words = words.replace("   ", ", ");
+        let words = words.trim_end_matches(P_RUNS_SAR).trim_end().replace("   ", ", ");
         lines.extend(wrap_text(&words, inside.width.into()).into_iter().map(|line| (role, line)));
     }
     let rows = u16::try_from(lines.len()).unwrap_or(u16::MAX).min(inside.height / 2);

@@ -416,6 +416,9 @@ fn figures_words(state: &SessionState, comparison: &JobComparison) -> String {
     words.join("   ")
 }
 
+/// What is said where sar was not run, which the border of the pane of paths says too.
+pub(super) const P_RUNS_SAR: &str = "p runs sar";
+
 /// The status of sar, where its figures are not shown.
 fn sar_words(state: &SessionState, comparison: &JobComparison) -> Option<String> {
     let (jobs, sar) = (&state.known.jobs, JobsModel::sar_engine()?);
@@ -424,7 +427,7 @@ fn sar_words(state: &SessionState, comparison: &JobComparison) -> Option<String>
         Some(ProposalState::Waiting | ProposalState::Under(_)) => "sar routes",
         Some(ProposalState::Done { outcome: Err(_), .. }) if same => "sar refuses (M)",
         Some(ProposalState::Done { outcome: Ok(_), .. }) if same || jobs.is_outdated() => return None,
-        _ => "p runs sar",
+        _ => P_RUNS_SAR,
     };
     Some(words.to_owned())
 }

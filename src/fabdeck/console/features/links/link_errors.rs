@@ -1,17 +1,18 @@
-//! The error counters of a link, line by line: each counter with its values at both ends, and their growth.
+//! The error counters of a link, line by line: each counter above zero with its values at both ends, and their growth.
 //!
 //! ```text
 //! errors   rack2-leaf[3], node10 mlx5_0[1]; growth in 42 s
 //!          SymbolErrorCounter: 20 +3 | 0 +0
-//!          LinkDownedCounter: 0 +0 | 0 +0
+//!          9 other counters are 0 at both ends
 //! ```
 
 use std::collections::BTreeMap;
 
+use crate::catalogue::quantity_words::length_words;
 use crate::catalogue::snapshot::Snapshot;
+use crate::catalogue::summary::count_words;
 use crate::console::model::detail_page::DetailLine;
 use crate::console::model::fabric_model::Model;
-use crate::operations::changes::change_row::span_words;
 use fabdeck_fabric::counters::{Growth, find_sample, growth_between};
 use fabdeck_fabric::observe::{Counter, CounterKind, CounterValues, Sweep, digits_in_groups};
 use fabdeck_fabric::{LinkId, PortId};
@@ -36,27 +37,52 @@ pub fn error_lines(look: &Snapshot, known: &Model, id: LinkId) -> Vec<DetailLine
             .or_else(|| values_in_snapshot(look, port)),
         before: first.and_then(|sweep| values_in_sweep(look, sweep, port)),
     });
-    let mut forms = error_counters(ends.iter().filter_map(|end| end.now));
+    let forms = error_counters(ends.iter().filter_map(|end| end.now));
     if forms.is_empty() {
         return Vec::new();
     }
-    // Counters above zero come first, as the pane may show only some lines.
-    forms.sort_by_key(|(narrow, wide)| {
-        let counted = |end: &PortCounts<'_>| Some(end.now?.figure(narrow, wide)?.value);
-        ends.iter().all(|end| counted(end).unwrap_or(0) == 0)
-    });
     let names = [link.a, link.b].map(|port| look.port_name(port)).join(", ");
     let span = first.zip(after).map(|(first, after)| after.began.saturating_sub(first.began).as_secs());
     let span = span.filter(|span| *span > 0);
-    let growth = span.map_or_else(String::new, |span| format!("; growth in {}", span_words(span as i64)));
+    let length = span.map(|span| length_words(span.saturating_mul(1000)));
+    let cells_of =
+        |(narrow, wide): &CounterForms| ends.each_ref().map(|end| cell(end, (narrow, wide), span.is_some()));
+    let (quiet, forms): (Vec<_>, Vec<_>) = forms
+        .into_iter()
+        .partition(|form| cells_of(form).iter().all(|cell| QUIET_CELLS.contains(&cell.as_str())));
+    let lacks = quiet.iter().any(|form| cells_of(form).contains(&"?".to_owned()));
+    let quiet = quiet_words(quiet.len(), forms.is_empty(), lacks);
+    if forms.is_empty() {
+        let none = length.map_or_else(|| "none".to_owned(), |length| format!("none in {length}"));
+        return vec![("errors", format!("{none}; {quiet}"))];
+    }
+    let growth = length.map_or_else(String::new, |length| format!("; growth in {length}"));
     let header = ("errors", format!("{names}{growth}"));
-    let line = |(narrow, wide): &CounterForms| {
-        let cells = ends.each_ref().map(|end| cell(end, (narrow, wide), span.is_some()));
+    let line = |form: &CounterForms| {
+        let (cells, narrow) = (cells_of(form), &form.0);
         let name = narrow.name();
         // Tools print both forms with the same name.
         ("", format!("{}: {} | {}", name.strip_suffix("Ext").unwrap_or(name), cells[0], cells[1]))
     };
-    std::iter::once(header).chain(forms.iter().map(line)).collect()
+    let rest = (!quiet.is_empty()).then_some(("", quiet));
+    std::iter::once(header).chain(forms.iter().map(line)).chain(rest).collect()
+}
+
+/// What a counter says that neither stands above zero nor grew: 0, or that the device lacks it.
+const QUIET_CELLS: [&str; 3] = ["0", "0 +0", "?"];
+
+/// How many counters are 0 at both ends; `lacks`: some end does not have all of them.
+fn quiet_words(count: usize, are_all: bool, lacks: bool) -> String {
+    let counters = match are_all {
+        true => count_words(count, "counter", "counters"),
+        false => count_words(count, "other counter", "other counters"),
+    };
+    let are = if count == 1 { "is" } else { "are" };
+    match (count, lacks) {
+        (0, _) => String::new(),
+        (_, false) => format!("{counters} {are} 0 at both ends"),
+        (_, true) => format!("{counters} {are} 0, or not counted by the device"),
+    }
 }
 
 /// The value and its growth, `1,020 +3`; `?` where the device lacks the counter, `>=` where it is at its

@@ -54,6 +54,8 @@ struct LineMap<'s> {
 #[derive(Clone, Copy, Debug)]
 pub struct MapSide<'s> {
     pub figures: &'s FigureTable,
+    /// The figures of the hosts, where there are any.
+    pub hosts: Option<(&'s FigureTable, MapQuantity)>,
     pub shows_marks: bool,
 }
 
@@ -87,11 +89,9 @@ pub fn draw_side(canvas: &mut Canvas<'_>, area: Rect, state: &SessionState, side
     };
     let Some(layout) = LineLayout::new(structure, (area.width, area.height), false) else { return false };
     let lines = LineMap::new(state, look, structure, &layout);
-    let MapSide { figures, shows_marks } = *side;
+    let MapSide { figures, hosts, shows_marks } = *side;
     let cursor = state.screens.map.current(&state.known).filter(|_| shares_cursor(state));
     let quantity = MapQuantity::Paths;
-    // Hosts have one cable, and paths over it say little: how long they wait does.
-    let hosts = (!shows_marks).then_some((&state.screens.map.drawn.figures, MapQuantity::Wait));
     LineMap { figures, quantity, hosts, lit: None, shows_marks, cursor, is_clickable: true, ..lines }
         .draw(canvas, area);
     true

@@ -45,7 +45,11 @@ pub fn draw(canvas: &mut Canvas<'_>, area: Rect, state: &SessionState) {
     let label = label_width(area.width);
     let cells = Rect { x: area.x + label, width: area.width.saturating_sub(label), ..area };
     let wide = cell_width(matrix, cells.width);
-    draw_column_names(canvas, cells, matrix, wide);
+    let common = draw_column_names(canvas, cells, matrix, wide);
+    if let Some([before, after]) = common {
+        let text = format!("to {before}{}{after}", canvas.signs.more);
+        canvas.draw_text(Rect { width: label.min(area.width), ..area }, 1, 1, &text, Role::Label);
+    }
     let rows = matrix.table.rows.len() as u16;
     for (row, bucket) in matrix.table.rows.iter().enumerate() {
         let y = 2 + row as u16;
@@ -83,18 +87,50 @@ fn cell_width(matrix: &MatrixState, room: u16) -> u16 {
     CELL_WIDTHS.into_iter().find(fits).unwrap_or(1)
 }
 
-fn draw_column_names(canvas: &mut Canvas<'_>, cells: Rect, matrix: &MatrixState, wide: u16) {
-    let columns = &matrix.table.columns;
-    let are_short = wide > 1 && columns.iter().all(|column| width(&column.name) <= COLUMN_NAME_WIDTH);
-    if !are_short {
-        return draw_long_column_names(canvas, cells, matrix, wide);
+/// Draws the names above the columns; of longer ones only what they do not have in common, which it returns: of `rack1-leaf` and
+/// `rack2-leaf` the numbers.
+fn draw_column_names(
+    canvas: &mut Canvas<'_>,
+    cells: Rect,
+    matrix: &MatrixState,
+    wide: u16,
+) -> Option<[String; 2]> {
+    let names: Vec<&str> = matrix.table.columns.iter().map(|column| column.name.as_str()).collect();
+    let fits = |names: &[&str]| wide > 1 && names.iter().all(|name| width(name) <= COLUMN_NAME_WIDTH);
+    let common = common_ends(&names);
+    let shown = match &common {
+        _ if fits(&names) => names,
+        Some([before, after]) => {
+            let parts = names.iter().map(|name| &name[before.len()..name.len() - after.len()]);
+            parts.collect()
+        }
+        None => Vec::new(),
+    };
+    if shown.is_empty() || !fits(&shown) {
+        draw_long_column_names(canvas, cells, matrix, wide);
+        return None;
     }
-    for (column, bucket) in columns.iter().enumerate() {
+    for (column, name) in shown.iter().enumerate() {
         let role = if column == matrix.cursor.1 { Role::Strong } else { Role::Dim };
         let x = column as u16 * wide;
         let room = Rect { x: cells.x + x, width: wide.min(cells.width.saturating_sub(x)), ..cells };
-        canvas.draw_right_aligned(room, 0, 1, &bucket.name, role);
+        canvas.draw_right_aligned(room, 0, 1, name, role);
     }
+    common.filter(|[before, after]| !before.is_empty() || !after.is_empty())
+}
+
+/// What all names begin and end with, around a number that distinguishes them; `None` where it is no number.
+fn common_ends(names: &[&str]) -> Option<[String; 2]> {
+    let first = names.first().filter(|_| names.len() > 1)?;
+    let begin = first.find(|sign: char| sign.is_ascii_digit())?;
+    let is_digit = |sign: char| sign.is_ascii_digit();
+    let rest = first[begin..].trim_start_matches(is_digit);
+    let (before, after) = (&first[..begin], rest);
+    let is_number = |name: &&str| {
+        let middle = name.strip_prefix(before).and_then(|name| name.strip_suffix(after));
+        middle.is_some_and(|middle| !middle.is_empty() && middle.chars().all(is_digit))
+    };
+    names.iter().all(is_number).then(|| [before.to_owned(), after.to_owned()])
 }
 
 /// Of long names, that of the cursor's column stands above it, and those of the first and the last where they leave it room.
@@ -234,5 +270,20 @@ pub(super) fn draw_legend_at(canvas: &mut Canvas<'_>, area: Rect, state: &Sessio
             x = canvas.draw_text(area, x + 2, y, sign, Role::Dim);
             x = canvas.draw_text(area, x + 1, y, word, Role::Dim);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn long_names_of_columns_differ_by_their_numbers() {
+        let ends = |names: &[&str]| common_ends(names).map(|[before, after]| format!("{before}#{after}"));
+        assert_eq!(ends(&["leaf0", "leaf11"]).as_deref(), Some("leaf#"));
+        assert_eq!(ends(&["rack1-leaf", "rack12-leaf"]).as_deref(), Some("rack#-leaf"));
+        assert_eq!(ends(&["leaf1", "spine1"]), None);
+        assert_eq!(ends(&["leaf1"]), None, "one column has its whole name");
+        assert_eq!(ends(&["leaf", "leaf"]), None);
     }
 }

@@ -140,7 +140,12 @@ impl PairPane {
         self.draw_rule(canvas, title);
         if detail.worst.is_empty() {
             let unknown = format!("{} not known", canvas.signs.severity[3]);
-            self.draw_line(canvas, if is_known { nothing } else { &unknown }, Role::Dim);
+            let text = match () {
+                () if detail.paths == 0 => "no path between switches: packets of its hosts stay in it",
+                () if is_known => nothing,
+                () => &unknown,
+            };
+            self.draw_line(canvas, text, Role::Dim);
         }
         for port in &detail.worst {
             let gauge = self.area.width.saturating_sub(GAUGE_WIDTH + FIGURE_WIDTH + 2);

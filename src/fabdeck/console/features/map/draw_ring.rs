@@ -4,6 +4,7 @@
 use ratatui::layout::Rect;
 
 use super::draw_matrix::{bar_of, draw_legend_at};
+use super::drawn_map::DrawnMap;
 use super::figures::{MapFigures, MapQuantity, figure_role, step_role};
 use crate::console::drawing::braille::{CellSharing, DotGrid};
 use crate::console::drawing::canvas::{Canvas, width};
@@ -211,8 +212,7 @@ pub fn draw_bundle(canvas: &mut Canvas<'_>, area: Rect, state: &SessionState) {
     let right = [(count.as_str(), Role::Dim)];
     let inside = draw_pane(canvas, area, &PaneHead { title: &title, right: &right, focused: false }, true);
     if first == second {
-        canvas.draw_name(inside, 1, 0, "up, down: the second group", Role::Dim);
-        return;
+        return draw_bundles_of(canvas, inside, drawn, structure, first);
     }
     let shown = cables
         .len()
@@ -224,8 +224,8 @@ pub fn draw_bundle(canvas: &mut Canvas<'_>, area: Rect, state: &SessionState) {
         let role =
             figures.step(drawn.quantity).map_or(Role::Dim, |step| step_role(drawn.quantity, step.max(1)));
         let name = format!("{} - {}", look.port_name(link.a), look.port_name(link.b));
-        let room = Rect { width: inside.width.saturating_sub(width(&text) + 2), ..inside };
-        canvas.draw_name(room, 1, y, &name, Role::Text);
+        let room = Rect { width: inside.width.saturating_sub(width(&text) + 1), ..inside };
+        canvas.draw_cable(room, 1, y, &name, Role::Text);
         canvas.draw_right_aligned(inside, 1, y, &text, role);
     }
     if shown < cables.len() {
@@ -237,6 +237,34 @@ pub fn draw_bundle(canvas: &mut Canvas<'_>, area: Rect, state: &SessionState) {
             Role::Dim,
         );
     }
+}
+
+/// Lists the bundles of a group, the worst first.
+fn draw_bundles_of(
+    canvas: &mut Canvas<'_>,
+    area: Rect,
+    drawn: &DrawnMap,
+    structure: &MapStructure,
+    group: usize,
+) {
+    let quantity = drawn.quantity;
+    let mut all: Vec<(usize, MapFigures)> = structure
+        .bundles
+        .iter()
+        .zip(&drawn.bundles)
+        .filter(|(bundle, _)| bundle.groups.contains(&group))
+        .map(|(bundle, figures)| (bundle.groups[0] + bundle.groups[1] - group, *figures))
+        .collect();
+    all.sort_by_key(|(other, figures)| (std::cmp::Reverse(figures.score(quantity)), *other));
+    let title = format!("worst {} of its bundles", quantity.word());
+    canvas.draw_name(area, 1, 0, &title, Role::Label);
+    let last = area.height.saturating_sub(1);
+    for (y, (other, figures)) in (1..last).zip(&all) {
+        let text = figures.text(quantity).unwrap_or_else(|| "not known".to_owned());
+        canvas.draw_text(area, 1, y, &format!("to group {other}"), Role::Text);
+        canvas.draw_right_aligned(area, 14, y, &text, figure_role(*figures, quantity));
+    }
+    canvas.draw_name(area, 1, last, "up, down: one of them", Role::Dim);
 }
 
 /// Draws the pane of a group: a cell for each pair of its switches, with the worst cable between them.

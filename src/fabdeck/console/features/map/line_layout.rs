@@ -21,8 +21,9 @@ pub const MAX_CABLES: usize = 400;
 const BOX_MIN_WIDTH: u16 = 8;
 /// Largest width of a box.
 const BOX_MAX_WIDTH: u16 = 24;
-/// Least number of rows between two ranks.
+/// Least number of rows between two ranks, and that where hosts have a row each.
 const BAND_MIN_ROWS: u16 = 3;
+const BAND_NAMED_ROWS: u16 = 8;
 /// Least columns of a switch whose hosts have a row each with name and bar.
 const NAMED_MIN_WIDTH: u16 = 11;
 /// Least columns of a map.
@@ -129,8 +130,9 @@ fn host_rows(structure: &MapStructure, slot: u16, room: u16, bands: u16) -> Opti
     let lowest = structure.ranks.len() - 1;
     let of_rank = structure.switches.iter().filter(|switch| switch.rank == lowest);
     let most = of_rank.map(|switch| switch.hosts.len()).max().unwrap_or(0) as u16;
-    // Cables need about half of the height to be followed.
-    let named = most > 0 && slot > NAMED_MIN_WIDTH && most + bands * BAND_MIN_ROWS <= room / 2;
+    // Steep cables in few rows cannot be followed.
+    let named_rows = most + bands * (BAND_NAMED_ROWS - BAND_MIN_ROWS);
+    let named = most > 0 && slot > NAMED_MIN_WIDTH && named_rows <= room;
     Some(match () {
         () if named => (HostRows::Named(most), most),
         () if most > 0 && room >= 2 => (HostRows::Bars, 2),

@@ -294,8 +294,9 @@ impl Screen for MapScreen {
         let look = known.look.as_deref().filter(|_| self.shows_map())?;
         let quantity = self.drawn.quantity.word();
         if let (true, Some(structure)) = (self.drawn.matrix.shown, &self.drawn.structure) {
-            let [_, several] = structure.groups.kind.words();
             let PairTable { rows, columns, .. } = &self.drawn.matrix.table;
+            let are_single = rows.iter().chain(columns).all(|bucket| bucket.leaves.len() == 1);
+            let several = if are_single { "switches" } else { structure.groups.kind.words()[1] };
             return Some(format!("{} x {} {several}, worst {quantity} between", rows.len(), columns.len()))
                 .filter(|_| !self.drawn.matrix.stale);
         }

@@ -126,7 +126,7 @@ fn draw_cable_load(canvas: &mut Canvas<'_>, area: Rect, state: &SessionState, li
     canvas.draw_text(area, 0, 0, "cable", Role::Label);
     let Some(look) = &known.look else { return };
     let (a, b) = (look.fabric().link(link).a, look.fabric().link(link).b);
-    canvas.draw_name(area, 10, 0, &format!("{} - {}", look.port_name(a), look.port_name(b)), Role::Text);
+    canvas.draw_cable(area, 10, 0, &format!("{} - {}", look.port_name(a), look.port_name(b)), Role::Text);
     canvas.draw_text(area, 0, 1, "paths", Role::Label);
     let text = match known.paths.as_ref().and_then(|paths| paths.load_of(link)) {
         Some([there, back]) => format!("{there} one way, {back} the other, under the tables in force"),

@@ -33,7 +33,7 @@ pub fn draw_wait_strips(
     }
     let window = chart_window(&state.known, columns);
     let right = format!("% of time, one column is {}", column_words(window, columns));
-    let Some(inside) = pane(canvas, area, "Wait on the way there, then back", &[(&right, Role::Dim)]) else {
+    let Some(inside) = pane(canvas, area, "Wait on the path there, then back", &[(&right, Role::Dim)]) else {
         return;
     };
     let ports: Vec<PortId> =

@@ -17,7 +17,7 @@ pub fn event_detail(row: &EventRow, known: &Model) -> DetailPage {
             let timeline = playback.timeline();
             let count = timeline.times.len();
             pairs.push(("time", format!("{} {}", timeline.date_text(row.at), row.time)));
-            pairs.push(("moment", format!("{} of {count}; Enter shows it on all screens", place + 1)));
+            pairs.push(("sample", format!("{} of {count}; Enter shows it on all screens", place + 1)));
         }
         _ => pairs.push(("time", format!("{}; Enter moves the cursor of the charts to it", row.time))),
     }

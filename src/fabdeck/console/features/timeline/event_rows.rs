@@ -267,7 +267,7 @@ static EVENT_FIELDS: &[RowField] = &[
     ),
     RowField::new("what", "WHAT", FieldKind::Text, "text of the event", |(), row| Value::text(&row.text))
         .sentence(),
-    RowField::new("moment", "MOMENT", FieldKind::Number, "number of its moment, from 1", |(), row| {
+    RowField::new("moment", "SAMPLE", FieldKind::Number, "number of its sample, from 1", |(), row| {
         row.place.map(|place| place as u64 + 1).into()
     })
     .identifier()

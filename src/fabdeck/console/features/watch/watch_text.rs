@@ -51,7 +51,7 @@ pub fn empty_words(known: &Model) -> String {
         }
         () if watch.sweeps == 0 => "first sweep is being read".to_owned(),
         () if watch.reading.is_none() => {
-            let interval = interval_words(watch.settings.interval_ms);
+            let interval = spaced_interval(watch.settings.interval_ms);
             format!("the first sweep was read; the second, {interval} later, gives a verdict")
         }
         () => {

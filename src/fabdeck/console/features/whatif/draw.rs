@@ -136,7 +136,7 @@ fn amounts_words(state: &SessionState, room: u16) -> (String, Role) {
             if is_unsafe_without_drain(&state.known) {
                 return ("none is safe while traffic flows: drain first".to_owned(), Role::Warning);
             }
-            let count = format!("{done} engines, {seconds:.3} s");
+            let count = format!("{}, {seconds:.3} s", count_words(done, "engine", "engines"));
             let long = format!("{count}   by verdict, live, busiest");
             (if width(&long) <= room { long } else { count }, Role::Dim)
         }

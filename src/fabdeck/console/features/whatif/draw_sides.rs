@@ -12,7 +12,7 @@ use ratatui::layout::Rect;
 use super::marks::mark_names;
 use super::whatif_layout::WhatifPanes;
 use crate::console::drawing::buffer_area::buffer_area;
-use crate::console::drawing::canvas::{Canvas, shorten_name, truncate_text, width};
+use crate::console::drawing::canvas::{Canvas, truncate_text};
 use crate::console::drawing::gauge::draw_plain_gauge;
 use crate::console::drawing::pane::{PaneHead, draw_pane};
 use crate::console::drawing::theme::Role;
@@ -52,8 +52,11 @@ fn draw_live(canvas: &mut Canvas<'_>, area: Rect, state: &SessionState, changes:
         changes.map_or_else(String::new, |changes| format!("   {}", busiest_words(changes.busiest[0])));
     let right = [("tables in force", Role::Dim), (busiest.as_str(), Role::Load)];
     let inside = draw_pane(canvas, area, &PaneHead { title: "Live", right: &right, focused: false }, true);
-    let figures = changes.map_or(&state.screens.map.drawn.figures, |changes| &changes.live);
-    draw_map(canvas, inside, state, &MapSide { figures, shows_marks: false });
+    let now = &state.screens.map.drawn.figures;
+    let figures = changes.map_or(now, |changes| &changes.live);
+    // Hosts have one cable, and paths over it say little: how long they wait does.
+    let hosts = Some((now, MapQuantity::Wait));
+    draw_map(canvas, inside, state, &MapSide { figures, hosts, shows_marks: false }, "; hosts: wait now");
 }
 
 fn draw_preview(canvas: &mut Canvas<'_>, area: Rect, state: &SessionState, changes: Option<&PathChanges>) {
@@ -72,13 +75,20 @@ fn draw_preview(canvas: &mut Canvas<'_>, area: Rect, state: &SessionState, chang
     let inside = draw_pane(canvas, area, &PaneHead { title: &title, right: &right, focused: false }, true);
     match changes {
         Some(changes) => {
-            draw_map(canvas, inside, state, &MapSide { figures: &changes.preview, shows_marks: true });
+            let moved = changes.moved.as_ref();
+            let hosts = moved.map(|moved| (&moved.figures, MapQuantity::Paths));
+            let words = match moved {
+                Some(moved) => format!("; hosts: pairs moved, of {}", digits_in_groups(moved.most)),
+                None => "; pairs moved by host: not known".to_owned(),
+            };
+            let side = MapSide { figures: &changes.preview, hosts, shows_marks: true };
+            draw_map(canvas, inside, state, &side, &words);
         }
         None => {
             canvas.draw_text(inside, 1, 0, &missing_words(state), Role::Warning);
             let below = Rect { y: inside.y + 1, height: inside.height.saturating_sub(1), ..inside };
             let figures = &state.screens.map.drawn.figures;
-            draw_map(canvas, below, state, &MapSide { figures, shows_marks: true });
+            draw_map(canvas, below, state, &MapSide { figures, hosts: None, shows_marks: true }, "");
         }
     }
 }
@@ -101,7 +111,8 @@ fn missing_words(state: &SessionState) -> String {
     }
 }
 
-fn draw_map(canvas: &mut Canvas<'_>, area: Rect, state: &SessionState, side: &MapSide<'_>) {
+/// Draws a side, below it what its colours and the figures of its hosts are.
+fn draw_map(canvas: &mut Canvas<'_>, area: Rect, state: &SessionState, side: &MapSide<'_>, hosts: &str) {
     if !draw_side(canvas, area, state, side) {
         let matrix = state.screens.whatif.preview.matrix().filter(|_| path_changes(state).is_some());
         let Some(matrix) = matrix else {
@@ -113,8 +124,7 @@ fn draw_map(canvas: &mut Canvas<'_>, area: Rect, state: &SessionState, side: &Ma
         canvas.draw_text(area, 1, area.height.saturating_sub(1), &matrix.words(side.shows_marks), Role::Dim);
         return;
     }
-    let hosts = if side.shows_marks { "" } else { "; hosts: wait now" };
-    let text = format!("colour: paths over a cable, the busier way, on one scale for both sides{hosts}");
+    let text = format!("colour: paths over a cable, one scale for both sides{hosts}");
     let last = area.height.saturating_sub(1);
     canvas.draw_text(area, 1, last, &text, Role::Dim);
 }
@@ -226,14 +236,8 @@ fn draw_cable(
     columns: &ChangeColumns,
 ) {
     let Some(look) = state.snapshot() else { return };
-    let ends = look.fabric().link(cable.link);
-    let [a, b] = [ends.a, ends.b].map(|port| look.labelled_port_name(port));
-    let between = format!(" {} ", canvas.signs.rule);
-    let room = columns.live.saturating_sub(width(&between) + 1);
-    let first = width(&a).min(room.saturating_sub(width(&b).min(room / 2)));
-    let more = canvas.signs.more;
-    let name = format!("{}{between}{}", shorten_name(&a, first, more), shorten_name(&b, room - first, more));
-    canvas.draw_text(area, 0, 0, &name, Role::Text);
+    let names = Rect { width: columns.live.saturating_sub(1).min(area.width), ..area };
+    canvas.draw_cable(names, 0, 0, &look.labelled_link_name(cable.link), Role::Text);
     let figures = state.screens.map.drawn.figures.link(cable.link);
     let (text, role) = match figures.text(MapQuantity::Wait) {
         Some(text) if text == "0 %" => ("none".to_owned(), Role::Faint),

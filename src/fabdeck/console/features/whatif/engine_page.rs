@@ -20,9 +20,9 @@ pub fn loss_lines(known: &Model) -> Vec<DetailLine> {
     if let Some(cost) = &known.cost {
         lines.push(("lost", cost.lost_words()));
         lines.extend(cost.kept_apart.map(kept_apart_line));
-        lines.push(("for good", cost.cut_off_words()));
+        lines.push(("of these", cost.cut_off_words()));
     }
-    lines.extend(known.cut_off.map(|cut| ("for good", cut_off_words(cut))));
+    lines.extend(known.cut_off.map(|cut| ("at least", cut_off_words(cut))));
     lines.extend(known.choices.iter().map(|choices| ("choices", choices.words())));
     let groups = known.groups.as_ref().map(groups_line);
     lines.push(("groups", groups.unwrap_or_else(|| "not known: no multicast table was read".to_owned())));
@@ -138,5 +138,15 @@ pub fn engine_reason(state: &SessionState) -> Option<(String, String)> {
     } else if transition.safe != Some(true) {
         text.push("Safe instead: write it while no traffic uses what changes, or in two plans where the details of Apply have a way".to_owned());
     }
-    Some((title(words), text.join(". ")))
+    let sentences: Vec<String> = text.iter().map(|text| as_sentence(text)).collect();
+    Some((title(words), sentences.join(". ")))
+}
+
+/// A text that begins with a capital, unless it begins with the name of a port.
+fn as_sentence(text: &str) -> String {
+    if text.split(' ').next().is_some_and(|word| word.contains('[')) {
+        return text.to_owned();
+    }
+    let mut signs = text.chars();
+    signs.next().map_or_else(String::new, |first| first.to_uppercase().chain(signs).collect())
 }

@@ -41,6 +41,7 @@ const VERDICT: EngineField = EngineField::new(
     |states, row| states.get(row.engine).map_or(Value::Missing, |words| Value::text(words)),
 )
 .status()
+.signed()
 .toned(&[
     ("clean", Tone::Good),
     (PROPOSED_CLEAN, Tone::Good),

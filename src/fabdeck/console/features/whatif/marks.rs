@@ -27,7 +27,7 @@ static MARK_FIELDS: &[RowField] = &[
     }),
     RowField::new(
         "pairs",
-        "LOST ALONE",
+        "PAIRS IF ALONE",
         FieldKind::Number,
         "pairs that this mark alone leaves without a path, until rerouted",
         |(), mark| mark.pairs.into(),

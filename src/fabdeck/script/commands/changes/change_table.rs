@@ -34,7 +34,7 @@ static FIELDS: &[RowField] = &[
     RowField::new("engine", "ENGINE", FieldKind::Text, "", |(), (_, row)| Value::text(&row.engine)),
     RowField::new("writes", "WRITES", FieldKind::Number, "", |(), (_, row)| row.writes.into()),
     RowField::new("source", "SOURCE", FieldKind::Text, "", |(), (_, row)| Value::text(&row.source)).spare(),
-    RowField::new("stands", "STANDS", FieldKind::Text, "", |(), (_, row)| row.stands_words().into())
+    RowField::new("stands", "IN FORCE", FieldKind::Text, "", |(), (_, row)| row.stands_words().into())
         .when_known(),
     RowField::new("about", "WHY", FieldKind::Text, "", |(), (words, _)| {
         Some(words.as_str()).filter(|words| !words.is_empty()).into()
