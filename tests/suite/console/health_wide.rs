@@ -29,6 +29,24 @@ fn a_wide_screen_has_the_map_where_it_is_drawn_as_lines() {
     assert!(!screen.contains("─ Map ─") && screen.contains("─ Cables ─"), "{screen}");
 }
 
+/// How long a port has waited is as much worth as that it waits.
+#[test]
+fn a_wide_list_of_waits_has_their_history() {
+    let mut driver = demo("sim:demo");
+    swept(&mut driver, 4);
+    let screen = resized(&mut driver, 200, 60);
+    let row = screen.lines().find(|row| row.contains("hot-spot │")).unwrap_or_else(|| panic!("{screen}"));
+    let pane = row.split('│').find(|pane| pane.contains("hot-spot")).unwrap();
+    let between = pane.split('%').nth(1).unwrap();
+    let is_dots = |sign: char| ('\u{2801}'..='\u{28ff}').contains(&sign);
+    assert!(between.chars().any(is_dots), "{row}");
+    // It is drawn where names, gauges and roles have their room.
+    assert!(pane.contains('━') && pane.contains("rack6-leaf[5]"), "{row}");
+    let narrow = resized(&mut driver, 120, 40);
+    let row = narrow.lines().find(|row| row.contains("━") && row.contains(" % ")).unwrap_or_default();
+    assert!(!row.chars().any(is_dots), "{narrow}");
+}
+
 #[test]
 fn a_pane_without_rows_takes_the_mark_of_the_cursor_with_the_keys() {
     let mut driver = demo("sim:demo");

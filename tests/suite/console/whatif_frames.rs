@@ -291,14 +291,17 @@ fn the_widest_screen_has_live_beside_preview_and_the_cables_that_change() {
     assert!(screen.contains("sftree without spine-2"), "{screen}");
     let rows = changes(&screen);
     assert!(rows.len() >= 8, "{rows:?}\n{screen}");
-    let mut before = u64::MAX;
+    let mut before = (false, 0);
     for (name, live, preview, difference) in &rows {
         assert_eq!(preview.unwrap_or(0) as i64 - *live as i64, *difference, "{name}");
         // The marked switch, and nothing else, takes cables away.
         assert_eq!(preview.is_none(), name.contains("spine-2"), "{name}");
-        assert!(difference.unsigned_abs() <= before, "the largest difference comes first: {rows:?}");
-        before = difference.unsigned_abs();
+        // Those out of use come last.
+        let rank = (preview.is_none(), u64::MAX - difference.unsigned_abs());
+        assert!(rank >= before, "the largest difference comes first: {rows:?}");
+        before = rank;
     }
+    assert!(rows.iter().any(|(_, _, _, difference)| *difference > 0), "{rows:?}");
     // The busiest cable of the preview is the one of the certificate.
     let ProposalState::Done { row, .. } = &driver.state.known.proposed["sftree"] else { panic!() };
     let busiest = row.certificate.as_ref().unwrap().edge_forwarding_index.max;

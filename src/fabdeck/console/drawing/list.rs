@@ -195,6 +195,7 @@ fn measure_column(
     let most = match about.content {
         // Few words, each of which is lost where it is cut.
         ColumnContent::Keyword => u16::MAX,
+        ColumnContent::Status if about.signed => u16::MAX,
         ColumnContent::Sentence => (most * 4 / 3).max(SENTENCE_MIN_WIDTH),
         _ if first => most * 2,
         _ => most,

@@ -133,6 +133,31 @@ pub fn draw_time_chart(
     add_time_targets(canvas, plot_area(area, LABEL_WIDTH), window);
 }
 
+/// Draws how long a port waited over the time of all charts in one row, from 0 to 100 %.
+pub fn draw_wait_strip(
+    canvas: &mut Canvas<'_>,
+    strip: Rect,
+    (state, look): (&SessionState, &Snapshot),
+    port: PortId,
+) {
+    let (window, dots) = (chart_window(&state.known, strip.width), usize::from(strip.width) * 2);
+    let port = port_identity(look.fabric(), port);
+    let values = chart_history(&state.known).port_columns(window, dots, port, PortQuantity::Wait);
+    let chart = Chart {
+        quantity: Quantity::Wait,
+        values: &values,
+        curve: &[],
+        scale: scale_of(Quantity::Wait),
+        top: 100.0,
+        labels: &[],
+        ticks: &[],
+        marks: &[],
+        cursor: cursor_share(&state.known, window),
+        label_width: 0,
+    };
+    draw_chart(canvas, strip, &chart);
+}
+
 /// The plot of a chart in an area, right of its labels.
 pub fn plot_area(area: Rect, label_width: u16) -> Rect {
     let left = label_width.min(area.width);

@@ -30,7 +30,7 @@ impl CableChange {
 /// All cables between switches under both routings.
 #[derive(Clone, Debug)]
 pub struct PathChanges {
-    /// The cables whose number of paths differs; the largest difference first.
+    /// The cables whose number of paths differs: those that the routes use, the largest difference first; then the others.
     pub changed: Vec<CableChange>,
     /// Number of cables between switches.
     pub cables: usize,
@@ -100,7 +100,11 @@ impl PathChanges {
         let most = busiest[0].max(busiest[1]);
         let mut changed: Vec<CableChange> =
             all.iter().copied().filter(|cable| cable.live != cable.preview).collect();
-        changed.sort_by_key(|cable| (std::cmp::Reverse(cable.difference().unsigned_abs()), cable.link));
+        // That a failed cable carries nothing is no news: those that carry more or less come before.
+        changed.sort_by_key(|cable| {
+            let difference = cable.difference().unsigned_abs();
+            (cable.preview.is_none(), std::cmp::Reverse(difference), cable.link)
+        });
         let moved = MovedHostPairs::new(look, &problem, proposal);
         Ok(Self {
             changed,

@@ -12,7 +12,8 @@ use crate::console::drawing::buffer_area::buffer_area;
 use crate::console::drawing::canvas::{Canvas, truncate_text, width};
 use crate::console::drawing::gauge::{bar_symbol, draw_gauge, step_of};
 use crate::console::drawing::theme::{Quantity, Role};
-use crate::console::features::chart_time::time_words;
+use crate::console::features::chart_axes::draw_wait_strip;
+use crate::console::features::chart_time::{time_words, window_words};
 use crate::console::features::jobs::current_job_source::{CurrentJobSource, current_job_source};
 use crate::console::features::screen::Screen;
 use crate::console::model::mouse::ClickTarget;
@@ -152,23 +153,21 @@ fn draw_waits(
     let waits = ranked.and_then(|ranked| ranked.waits.as_ref());
     let head: Vec<OwnedRun> = waits.map_or_else(Vec::new, |waits| {
         let count = digits_in_groups(waits.count);
+        let over = match layout.waits.width {
+            STRIP_MIN_PANE.. => format!(" now and over {}", window_words(&state.known)),
+            _ => String::new(),
+        };
         let unknown = waits.ports - waits.known;
         let unknown = match unknown {
             0 => String::new(),
             some => format!("  {} {} not known", canvas.signs.severity[3], digits_in_groups(some)),
         };
-        vec![(format!("{count} ports"), Role::Text), (format!("{unknown}  % of time"), Role::Dim)]
+        vec![(format!("{count} ports"), Role::Text), (format!("{unknown}  % of time{over}"), Role::Dim)]
     });
     let focused = state.screens.health.pane == HealthPane::Waits;
     let inside = draw_frame(canvas, layout.waits, "Worst waits", &head, focused, layout.boxed);
     let Some(waits) = waits else {
-        let text = match state.known.watch.reading {
-            Some(_) => {
-                "No port reports the length of a tick, so no share of time is known. Hot-spots has the ticks."
-            }
-            None => "Counters are not compared yet.",
-        };
-        return draw_sentence(canvas, inside, text);
+        return draw_sentence(canvas, inside, unknown_waits_text(state));
     };
     if waits.rows.is_empty() {
         return draw_sentence(canvas, inside, "No port waits 1 % of the time or longer.");
@@ -185,7 +184,8 @@ fn draw_waits(
     let is_narrow = beside(LEAST_GAUGE) + role_width > area.width;
     let least_gauge = if is_narrow { 1 } else { LEAST_GAUGE };
     let role_width = role_width.min(area.width.saturating_sub(beside(least_gauge)));
-    let room = area.width.saturating_sub(role_width + PERCENT_WIDTH);
+    let strip_width = if layout.waits.width >= STRIP_MIN_PANE { STRIP_WIDTH } else { 0 };
+    let room = area.width.saturating_sub(role_width + PERCENT_WIDTH + strip_width);
     let most_gauge = if is_narrow { 1 } else { (area.width / 4).max(LEAST_GAUGE) };
     let gauge_width = room.saturating_sub(name_width + 1).clamp(least_gauge, most_gauge);
     let gauge_at = room.saturating_sub(gauge_width);
@@ -204,14 +204,32 @@ fn draw_waits(
         }
         let percent = format!("{:>3.0} %", port.share * 100.0);
         canvas.draw_text(area, gauge_at + gauge_width + 1, y, &percent, Role::Wait);
+        if let (STRIP_WIDTH, Some(look)) = (strip_width, state.snapshot()) {
+            let x = area.x + gauge_at + gauge_width + PERCENT_WIDTH;
+            let strip = Rect { x, y: area.y + y, width: STRIP_WIDTH - 1, height: 1 };
+            draw_wait_strip(canvas, strip, (state, look), port.port);
+        }
         let (word, role) = port.role.map_or(("", Role::Dim), wait_role);
         let word = truncate_text(word, role_width, canvas.signs.more);
         canvas.draw_right_aligned(area, gauge_at + gauge_width + PERCENT_WIDTH - 1, y, &word, role);
     }
 }
 
+/// Why no wait is known.
+fn unknown_waits_text(state: &SessionState) -> &'static str {
+    match state.known.watch.reading {
+        Some(_) => {
+            "No port reports the length of a tick, so no share of time is known. Hot-spots has the ticks."
+        }
+        None => "Counters are not compared yet.",
+    }
+}
+
 /// Least columns of a gauge.
 const LEAST_GAUGE: u16 = 4;
+/// Columns of the history of a wait with a blank, and of a pane that has room for it.
+const STRIP_WIDTH: u16 = 11;
+const STRIP_MIN_PANE: u16 = 54;
 
 fn draw_events(canvas: &mut Canvas<'_>, layout: &HealthLayout, state: &SessionState) {
     let events = &state.known.problems;

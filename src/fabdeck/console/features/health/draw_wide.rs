@@ -11,7 +11,7 @@ use crate::console::drawing::gauge::{bar_symbol, draw_gauge};
 use crate::console::drawing::theme::{Quantity, Role};
 use crate::console::features::jobs::current_job_source::{CurrentJobSource, current_job_source};
 use crate::console::features::map::{draw_lines, draw_path};
-use crate::console::features::watch::watch_text::interval_words;
+use crate::console::features::watch::watch_text::spaced_interval;
 use crate::console::model::state::{LoadState, SessionState};
 use crate::operations::health::cable_overview::{CableOverview, CableSummary, CableTrouble, LOAD_STEPS};
 use fabdeck_fabric::observe::digits_in_groups;
@@ -149,7 +149,7 @@ fn draw_loads(canvas: &mut Canvas<'_>, area: Rect, overview: &CableOverview) {
 fn draw_watch(canvas: &mut Canvas<'_>, layout: &HealthLayout, state: &SessionState) {
     let watch = &state.known.watch;
     let every = match watch.can_watch() && !watch.paused {
-        true => format!("every {}", interval_words(watch.settings.interval_ms)),
+        true => format!("every {}", spaced_interval(watch.settings.interval_ms)),
         false => String::new(),
     };
     let inside = draw_frame(canvas, layout.watch, "Watch", &[(every, Role::Dim)], false, layout.boxed);

@@ -9,16 +9,14 @@ use crate::catalogue::snapshot::Snapshot;
 use crate::catalogue::summary::count_words;
 use crate::console::drawing::buffer_area::buffer_area;
 use crate::console::drawing::canvas::{Canvas, shorten_name, truncate_text, width};
-use crate::console::drawing::chart::{Chart, draw_chart};
 use crate::console::drawing::gauge::draw_gauge;
 use crate::console::drawing::pane::{PaneHead, TextRun, draw_pane};
 use crate::console::drawing::theme::{Quantity, Role};
-use crate::console::features::chart_axes::scale_of;
-use crate::console::features::chart_time::{chart_history, chart_window, cursor_share, window_words};
+use crate::console::features::chart_axes::draw_wait_strip;
+use crate::console::features::chart_time::window_words;
 use crate::console::model::state::SessionState;
 use crate::operations::watch::backlog::{Backlog, BacklogBranch, BacklogLeaf, BacklogRole};
 use crate::operations::watch::hot_ports::HotPort;
-use crate::operations::watch::port_values::{PortQuantity, port_identity};
 use crate::operations::watch::role_words::{accepted_words, host_of};
 use fabdeck_fabric::ElementId;
 use fabdeck_fabric::observe::digits_in_groups;
@@ -191,23 +189,8 @@ fn draw_branch(
     if room < 4 {
         return;
     }
-    let (window, dots) = (chart_window(&state.known, room), usize::from(room) * 2);
-    let port = port_identity(look.fabric(), branch.port);
-    let values = chart_history(&state.known).port_columns(window, dots, port, PortQuantity::Wait);
     let strip = Rect { x: area.x + columns.history, y: area.y + y, width: room, height: 1 };
-    let chart = Chart {
-        quantity: Quantity::Wait,
-        values: &values,
-        curve: &[],
-        scale: scale_of(Quantity::Wait),
-        top: 100.0,
-        labels: &[],
-        ticks: &[],
-        marks: &[],
-        cursor: cursor_share(&state.known, window),
-        label_width: 0,
-    };
-    draw_chart(canvas, strip, &chart);
+    draw_wait_strip(canvas, strip, (state, look), branch.port);
 }
 
 /// A gauge and its percentage, or that the share is not known.

@@ -67,9 +67,9 @@ pub fn draw(canvas: &mut Canvas<'_>, area: Rect, state: &SessionState) {
 }
 
 /// The inside of the pane, and its next free row.
-struct PairPane {
-    area: Rect,
-    y: u16,
+pub(super) struct PairPane {
+    pub(super) area: Rect,
+    pub(super) y: u16,
 }
 
 impl PairPane {
@@ -239,7 +239,13 @@ impl PairPane {
     }
 
     /// Draws the history of the worst port in the rest of the pane.
-    fn draw_chart(&mut self, canvas: &mut Canvas<'_>, state: &SessionState, look: &Snapshot, port: PortId) {
+    pub(super) fn draw_chart(
+        &mut self,
+        canvas: &mut Canvas<'_>,
+        state: &SessionState,
+        look: &Snapshot,
+        port: PortId,
+    ) {
         let quantity = state.screens.map.drawn.quantity;
         let of = match quantity {
             MapQuantity::Wait => PortQuantity::Wait,

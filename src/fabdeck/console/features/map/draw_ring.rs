@@ -4,8 +4,9 @@
 use ratatui::layout::Rect;
 
 use super::draw_matrix::{bar_of, draw_legend_at};
+use super::draw_pair::PairPane;
 use super::drawn_map::DrawnMap;
-use super::figures::{MapFigures, MapQuantity, figure_role, step_role};
+use super::figures::{MapFigures, MapQuantity, figure_role, port_figures, step_role};
 use crate::console::drawing::braille::{CellSharing, DotGrid};
 use crate::console::drawing::canvas::{Canvas, width};
 use crate::console::drawing::theme::Role;
@@ -13,12 +14,13 @@ use crate::console::model::mouse::ClickTarget;
 use crate::console::model::state::SessionState;
 use crate::operations::fabric_map::groups::MapGroups;
 use crate::operations::fabric_map::structure::MapStructure;
+use fabdeck_fabric::PortId;
 
 /// Most groups on a ring, and its least size.
 const MAX_GROUPS: usize = 24;
 const MIN_SIZE: (u16, u16) = (70, 18);
 /// Bundles from this step on are drawn.
-const DRAWN_STEP: u8 = 2;
+const DRAWN_STEP: u8 = 1;
 const CURSOR_WEIGHT: i32 = 100;
 /// Most bundles that are drawn besides those of the group at the cursor.
 const MAX_DRAWN: usize = 24;
@@ -236,6 +238,14 @@ pub fn draw_bundle(canvas: &mut Canvas<'_>, area: Rect, state: &SessionState) {
             &format!("and {} of {} more", cables.len() - shown, cables.len()),
             Role::Dim,
         );
+        return;
+    }
+    // The rest of the pane has the history of the worst cable, at its worse end.
+    let score = |port: &PortId| port_figures(&state.known, *port).and_then(|all| all.score(drawn.quantity));
+    let ends = cables.iter().map(|at| look.fabric().link(structure.cables[*at].link));
+    let worst = ends.flat_map(|link| [link.a, link.b]).max_by_key(score);
+    if let Some(port) = worst.filter(|port| score(port).is_some()) {
+        PairPane { area: inside, y: shown as u16 }.draw_chart(canvas, state, look, port);
     }
 }
 

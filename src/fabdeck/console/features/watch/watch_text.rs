@@ -27,7 +27,7 @@ pub fn interval_words(ms: u64) -> String {
 }
 
 /// The interval as screens write it: `5 s`, `500 ms`.
-fn spaced_interval(ms: u64) -> String {
+pub fn spaced_interval(ms: u64) -> String {
     if ms.is_multiple_of(1000) { format!("{} s", ms / 1000) } else { format!("{ms} ms") }
 }
 

@@ -132,7 +132,7 @@ fn draw_map(canvas: &mut Canvas<'_>, area: Rect, state: &SessionState, side: &Ma
 fn draw_changes(canvas: &mut Canvas<'_>, area: Rect, state: &SessionState, changes: Option<&PathChanges>) {
     let count = changes.map_or_else(String::new, |changes| {
         let [changed, all] = [changes.changed.len(), changes.cables].map(digits_in_groups);
-        format!("by difference   {changed} of {all}")
+        format!("by difference, then those out of use   {changed} of {all}")
     });
     let right = [(count.as_str(), Role::Dim)];
     let head = PaneHead { title: "Cables that change most", right: &right, focused: false };
