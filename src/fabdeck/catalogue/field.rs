@@ -350,6 +350,10 @@ pub trait Listing {
     fn row_count(&self) -> usize;
     /// The value in a row and a column; both must exist.
     fn cell(&self, row: usize, column: usize) -> Value<'_>;
+    /// The value as the list of a screen shows it: the name of a host without its adapter where it has one.
+    fn short_cell(&self, row: usize, column: usize) -> Value<'_> {
+        self.cell(row, column)
+    }
     /// The column that has this alias.
     fn find_alias(&self, _name: &str) -> Option<usize> {
         None

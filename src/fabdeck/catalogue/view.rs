@@ -4,7 +4,7 @@
 
 use std::borrow::Cow;
 
-use super::field::{Column, Field, ListedPort, Listing};
+use super::field::{Column, ColumnContent, Field, ListedPort, Listing};
 use super::snapshot::Snapshot;
 use super::value::Value;
 use fabdeck_fabric::{Element, ElementId};
@@ -75,6 +75,11 @@ pub trait RowContext: Clone {
     fn has_duplicate_switches(&self) -> bool {
         false
     }
+
+    /// A shorter name of the node with this name that no other has; `None` where there is none.
+    fn short_name(&self, _name: &str) -> Option<String> {
+        None
+    }
 }
 
 impl RowContext for () {}
@@ -97,6 +102,11 @@ impl RowContext for Snapshot {
 
     fn has_duplicate_switches(&self) -> bool {
         self.names.has_duplicate_switches()
+    }
+
+    fn short_name(&self, name: &str) -> Option<String> {
+        let [node] = self.names.nodes_named(name) else { return None };
+        Some(self.host_name(*node).into_owned()).filter(|short| short.len() < name.len())
     }
 }
 
@@ -131,6 +141,17 @@ impl<R: Clone, C: RowContext> Listing for Rows<'_, R, C> {
 
     fn cell(&self, row: usize, column: usize) -> Value<'_> {
         (self.fields[column].value)(&self.context, &self.rows[row])
+    }
+
+    fn short_cell(&self, row: usize, column: usize) -> Value<'_> {
+        let value = self.cell(row, column);
+        let short = match &value {
+            Value::Text(name) if self.column(column).content == ColumnContent::NodeName => {
+                self.context.short_name(name)
+            }
+            _ => None,
+        };
+        short.map_or(value, |name| Value::Text(name.into()))
     }
 
     fn find_port(&self, text: &str) -> Option<ListedPort> {

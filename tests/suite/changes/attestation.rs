@@ -96,8 +96,8 @@ fn a_confirmed_change_stands_until_it_is_overwritten() {
     assert_eq!(stands["entries"], entries_of(&lab.plan("a.plan")));
     assert!(stands["entries"].as_u64() > Some(0) && stands["manager"].is_string(), "{stands}");
     let text = lab.run_to_end(&["changes", "--verify"], 0);
-    assert!(text.contains("STANDS") && text.contains("yes"), "{text}");
-    assert!(!lab.run_to_end(&["changes"], 0).contains("STANDS"));
+    assert!(text.contains("IN FORCE") && text.contains("yes"), "{text}");
+    assert!(!lab.run_to_end(&["changes"], 0).contains("IN FORCE"));
     let metrics = lab.run_to_end(&["changes", "--verify", "--format", "prometheus"], 0);
     assert!(metrics.contains("fabdeck_changes_by_verdict{verdict=\"stands\"} 1"), "{metrics}");
     assert!(metrics.contains("fabdeck_changes_compared 1"), "{metrics}");

@@ -52,6 +52,32 @@ fn a_share_has_its_sign_in_the_head_of_its_column() {
     }
 }
 
+/// A list has the name of a host without its adapter where it has one, so that other columns have room; its details have
+/// the whole name.
+#[test]
+fn hosts_with_one_adapter_are_named_without_it() {
+    let mut driver = open_session("sim:demo");
+    driver.press("3");
+    let links = sized(&mut driver, 120, 40);
+    let row = links.lines().find(|row| row.contains(" login1 ") && row.contains("Active"));
+    let row = row.unwrap_or_else(|| panic!("{links}"));
+    assert!(row.contains("rack1-leaf") && !row.split("││").next().unwrap().contains("mlx5"), "{row}");
+    // Names that several nodes have stay whole.
+    assert!(links.contains("Mellanox"), "{links}");
+    driver.press("2");
+    for _ in 0..6 {
+        if shown(&driver).contains("Map › hosts") {
+            break;
+        }
+        driver.press("V");
+    }
+    let hosts = shown(&driver);
+    assert!(hosts.contains("▶  login1 ") && hosts.contains("name   login1 mlx5_0"), "{hosts}");
+    // A filter finds it by either.
+    driver.press("/").send_input(SessionInput::Paste("login1 mlx5".to_owned())).press("enter");
+    assert!(shown(&driver).contains("1 of 1"), "{}", shown(&driver));
+}
+
 /// The demo with names that differ at their ends only.
 fn long_names() -> Snapshot {
     let mut opened = LocalSystemAccess::default().open("sim:demo", &SourceOptions::default()).unwrap();

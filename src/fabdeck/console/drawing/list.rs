@@ -188,8 +188,11 @@ fn measure_column(
     first: bool,
 ) -> VisibleColumn {
     let about = listing.column(column);
-    let texts =
-        sample.iter().map(|row| width(&cell_text(about, &listing.cell(*row, column)))).max().unwrap_or(0);
+    let texts = sample
+        .iter()
+        .map(|row| width(&cell_text(about, &listing.short_cell(*row, column))))
+        .max()
+        .unwrap_or(0);
     let texts = texts + if about.signed && texts > 0 { TONE_SIGN_WIDTH } else { 0 };
     let title = width(&about.title);
     let most = match about.content {
@@ -410,7 +413,7 @@ fn says_trouble(listing: &dyn Listing, row: usize, columns: &[VisibleColumn], ov
 
 fn draw_cell(canvas: &mut Canvas<'_>, area: Rect, shown: &VisibleColumn, drawn: &DrawnRow<'_>) {
     let DrawnRow { listing, row, y, base, over, has_trouble } = *drawn;
-    let value = listing.cell(row, shown.column);
+    let value = listing.short_cell(row, shown.column);
     let about = listing.column(shown.column);
     let text = cell_text(about, &value);
     if about.content == ColumnContent::LevelHistory && !value.is_missing() {

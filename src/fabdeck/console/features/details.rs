@@ -170,6 +170,11 @@ fn node_lines(look: &Snapshot, known: &Model, id: NodeId) -> Vec<DetailLine> {
         ("LID", value_text(lid.map(|lid| lid.value()))),
         ("ports", format!("{} of {} with a peer", linked, value_text(look.port_count(id)))),
     ];
+    // Lists and titles leave out the adapter of a host that has one.
+    let name = look.name(id);
+    if look.host_name(id).len() < name.len() {
+        lines.insert(1, ("name", name.to_owned()));
+    }
     lines.extend(look.names.place(id).map(|place| ("place", place.text())));
     let degraded = fabric
         .ports_of(id)
