@@ -15,6 +15,7 @@ use crate::console::features::map::health::NOT_ANSWERING;
 use crate::console::model::fabric_model::Model;
 use crate::console::model::line_words::quote_word;
 use crate::console::model::state::SessionState;
+use crate::operations::health::short_port_name::is_only_port;
 use fabdeck_fabric::{Element, ElementId, Lid, LinkId, NodeId, Port, PortId};
 
 /// What the cables of a node, and the actions on it, lose against the score of the node.
@@ -228,7 +229,12 @@ impl NameQuery<'_> {
 
     fn cable_row(&self, id: LinkId, score: u16) -> GotoRow {
         let link = self.look.fabric().link(id);
-        let text = self.look.labelled_link_name(id);
+        // The adapter of a host that has one says nothing.
+        let end = |port: PortId| match is_only_port(self.look, port) && self.look.label(port).is_none() {
+            true => self.look.host_name(self.look.fabric().port(port).node).into_owned(),
+            false => self.look.labelled_port_name(port),
+        };
+        let text = format!("{} - {}", end(link.a), end(link.b));
         let mut row = GotoRow::new(GotoGroup::Cables, text, self.element(ElementId::Link(id)));
         let trouble = self.known.port_trouble(link.a);
         row.severity = trouble_severity(trouble);
