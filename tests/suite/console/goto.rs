@@ -69,6 +69,15 @@ fn cursor(driver: &TestSession) -> String {
 }
 
 #[test]
+fn cables_of_a_switch_name_hosts_without_their_adapter() {
+    let mut driver = open_session("sim:demo");
+    driver.send_input(SessionInput::Resized(Size { width: 120, height: 40 }));
+    driver.press(":").send_input(SessionInput::Paste("rack1-leaf".to_owned()));
+    let all = shown(&driver);
+    assert!(all.contains("rack1-leaf[1] ─ login1 ") && !all.contains("mlx5_0[1]"), "{all}");
+}
+
+#[test]
 fn frames_of_go_to_anything() {
     let colours = appearance("dark", ColorDepth::True);
     for (width, height) in [(80, 24), (120, 40)] {
