@@ -24,6 +24,9 @@ use fabdeck_fabric::{
 use fabdeck_mad::access::AttributePart;
 use fabdeck_routing::{Detour, NoProgress, Problem, route_around};
 
+/// Most plans that are tried to find the entries that can be put back in one step.
+const MAX_PARTS: usize = 40;
+
 /// A link to take out, with what has to hold.
 #[derive(Clone, Copy, Debug)]
 pub struct IsolationRequest<'r> {
@@ -117,18 +120,42 @@ pub struct ReturnRequest<'r> {
     pub is_needed: bool,
 }
 
+/// The plan that takes a link back.
+#[derive(Debug)]
+pub struct ReturnPlan {
+    pub plan: Plan,
+    /// Whether it puts back a part of the entries alone, because a step with all of them is not safe under traffic: the others
+    /// follow in a later change.
+    pub is_partial: bool,
+}
+
 /// Plans to put back the entries that took a link out, as far as they are still in force.
 pub fn plan_return(
     look: &Snapshot,
     request: ReturnRequest<'_>,
     sent: LevelsInForce<'_>,
     made: PlanOrigin,
-) -> Result<Plan, PolicyRefusal> {
+) -> Result<ReturnPlan, PolicyRefusal> {
     let before = certificate_in_force(look)?;
     if request.is_needed && connected_losses(&before) == 0 {
         let why = "all pairs have a path when the fabric is read again".to_owned();
         return Err(PolicyRefusal::PartialSweep(why));
     }
+    let wanted = tables_with_link(look, &request);
+    if wanted == look.observation.tables {
+        return Err(PolicyRefusal::NothingInForce);
+    }
+    let way_back = WayBack { look, request, sent, made: &made, before: &before };
+    let all = match way_back.plan_tables(&wanted, "") {
+        Ok(plan) => return Ok(ReturnPlan { plan, is_partial: false }),
+        Err(why) => why,
+    };
+    let plan = matches!(all, PolicyRefusal::Redundancy(_)).then(|| way_back.plan_part(&wanted)).flatten();
+    plan.map(|plan| ReturnPlan { plan, is_partial: true }).ok_or(all)
+}
+
+/// The tables in force with the entries of before for a link; around other links that are out of use paths go as they do now.
+fn tables_with_link(look: &Snapshot, request: &ReturnRequest<'_>) -> Tables {
     let mut wanted = look.observation.tables.clone();
     for change in request.changes.iter().rev() {
         put_back_entries(look, &change.writes, &mut wanted);
@@ -141,19 +168,78 @@ pub fn plan_return(
         let detour = route_around(&Problem::new(look.fabric(), &faults), &restored, &closed);
         take_over(look, &detour, &restored, &mut wanted);
     }
-    if wanted == look.observation.tables {
-        return Err(PolicyRefusal::NothingInForce);
-    }
-    let words = format!("{UNDO_OF} {} ({ISOLATE} {})", request.number, look.labelled_link_name(request.link));
-    let proposal = certify_proposal(look, &wanted, &faults, sent, before.by_cause.cut_off)?;
-    let after = &proposal.report;
-    let is_better = request.is_needed && after.unreachable < before.unreachable && after.loops == 0;
-    match after.defect_words().into_iter().next() {
-        Some(finding) if !is_better || after.deadlock_free != Some(true) => {
-            Err(PolicyRefusal::Redundancy(format!("of the routes with it, {finding}")))
+    wanted
+}
+
+/// Plans that take a link back.
+struct WayBack<'w> {
+    look: &'w Snapshot,
+    request: ReturnRequest<'w>,
+    sent: LevelsInForce<'w>,
+    made: &'w PlanOrigin,
+    before: &'w CertificateReport,
+}
+
+impl WayBack<'_> {
+    fn plan_tables(&self, wanted: &Tables, extent: &str) -> Result<Plan, PolicyRefusal> {
+        let Self { look, request, sent, before, .. } = self;
+        let faults = mark_links(look, request.others);
+        let link = look.labelled_link_name(request.link);
+        let words = format!("{UNDO_OF} {} ({ISOLATE} {link}{extent})", request.number);
+        let proposal = certify_proposal(look, wanted, &faults, *sent, before.by_cause.cut_off)?;
+        let after = &proposal.report;
+        let is_better = request.is_needed && after.unreachable < before.unreachable && after.loops == 0;
+        match after.defect_words().into_iter().next() {
+            Some(finding) if !is_better || after.deadlock_free != Some(true) => {
+                Err(PolicyRefusal::Redundancy(format!("of the routes with it, {finding}")))
+            }
+            _ => make_safe_plan(look, (wanted, &faults), &words, &proposal, *sent, self.made.clone()),
         }
-        _ => make_safe_plan(look, (&wanted, &faults), &words, &proposal, sent, made),
     }
+
+    /// A plan that puts back the entries for as many LIDs as is safe in one step. A credit loop of old and new paths needs
+    /// paths to several LIDs, so that some of them can go before the others.
+    fn plan_part(&self, wanted: &Tables) -> Option<Plan> {
+        let lids = changed_lids(self.look, wanted);
+        let (mut part, mut best) = (BTreeSet::new(), None);
+        let mut left = vec![lids.as_slice()];
+        for _ in 0..MAX_PARTS {
+            let Some(lids) = left.pop() else { break };
+            let more: BTreeSet<Lid> = part.iter().chain(lids).copied().collect();
+            let tables = tables_for_lids(self.look, wanted, &more);
+            match self.plan_tables(&tables, ", in part") {
+                Ok(plan) => (part, best) = (more, Some(plan)),
+                Err(_) if lids.len() > 1 => {
+                    let (first, second) = lids.split_at(lids.len() / 2);
+                    left.extend([second, first]);
+                }
+                Err(_) => {}
+            }
+        }
+        best
+    }
+}
+
+/// The LIDs to which some switch has another entry in the wanted tables than now, ascending.
+fn changed_lids(look: &Snapshot, wanted: &Tables) -> Vec<Lid> {
+    let mut lids = BTreeSet::new();
+    for (id, _) in look.fabric().switches() {
+        let now = look.observation.tables.lft(id).map_or(&[][..], |lft| lft.bytes());
+        let then = wanted.lft(id).map_or(&[][..], |lft| lft.bytes());
+        let differs = |at: &usize| now.get(*at) != then.get(*at);
+        lids.extend((0..now.len().max(then.len())).filter(differs).filter_map(|at| Lid::new(at as u32)));
+    }
+    lids.into_iter().collect()
+}
+
+/// The tables now, with the wanted entries for some LIDs.
+fn tables_for_lids(look: &Snapshot, wanted: &Tables, lids: &BTreeSet<Lid>) -> Tables {
+    let mut tables = look.observation.tables.clone();
+    for (id, _) in look.fabric().switches() {
+        let (Some(then), Some(lft)) = (wanted.lft(id), tables.node_mut(id).lft.as_mut()) else { continue };
+        lids.iter().for_each(|lid| lft.set(*lid, then.get(*lid)));
+    }
+    tables
 }
 
 /// Pairs without a path though cables connect them.

@@ -6,6 +6,7 @@
 //! | out of use, not confirmed | pairs were lost, or the certificate has findings | the change is rolled back |
 //! | | the time of observation is over | the change is confirmed |
 //! | out of use | it was good for a while, or pairs have no path | it is taken back, by a change of the same kind |
+//! | | a step with all its paths is not safe | paths to some LIDs are taken back, later those to the others |
 //! | | paths cross it, or its cable is gone | it is no longer of the policy |
 //!
 //! One thing at a time: while a change of the policy waits, nothing else is begun.
@@ -49,8 +50,13 @@ pub enum IsolationStage {
     Leaving { change: PolicyChange },
     /// It is out of use.
     Out { change: String },
-    /// The change that takes it back waits.
-    Returning { out: String, change: PolicyChange },
+    /// The change that takes it back, or a part of its paths, waits.
+    Returning {
+        out: String,
+        #[serde(default)]
+        is_partial: bool,
+        change: PolicyChange,
+    },
     /// Its change was left incomplete by its guard: a person has to decide, and until then no other link is taken out.
     Failed { change: String },
 }
@@ -68,6 +74,9 @@ pub struct IsolatedLink {
     /// Since when it is absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub absent_ms: Option<i64>,
+    /// Whether paths to some LIDs cross it again, and the others are to follow.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_partly_back: bool,
     #[serde(flatten)]
     pub stage: IsolationStage,
 }
@@ -437,7 +446,7 @@ fn decide_release(observed: &PolicyObservation, link: &IsolatedLink) -> Option<L
     {
         return Some(release(link, "a person settled its change"));
     }
-    let is_out = matches!(link.stage, IsolationStage::Out { .. });
+    let is_out = matches!(link.stage, IsolationStage::Out { .. }) && !link.is_partly_back;
     (is_out && seen.carries_paths == Some(true)).then(|| {
         release(
             link,
@@ -519,6 +528,7 @@ impl PolicyState {
             began_ms: now_ms,
             bad_ms: now_ms,
             absent_ms: None,
+            is_partly_back: false,
             stage,
         });
     }
@@ -527,6 +537,10 @@ impl PolicyState {
         if let Some(link) = self.isolated.iter_mut().find(|link| link.ends == ends) {
             link.stage = stage;
         }
+    }
+
+    fn mark_partly_back(&mut self, ends: LinkEnds) {
+        self.isolated.iter_mut().filter(|link| link.ends == ends).for_each(|link| link.is_partly_back = true);
     }
 
     /// Notes that the change of a link was left incomplete.
@@ -565,6 +579,10 @@ impl PolicyState {
             (IsolationStage::Leaving { .. }, false) => {
                 self.release(ends);
                 self.hold(ends, retry_at_ms);
+            }
+            (IsolationStage::Returning { out, is_partial: true, .. }, true) => {
+                self.set_stage(ends, IsolationStage::Out { change: out });
+                self.mark_partly_back(ends);
             }
             (IsolationStage::Returning { .. }, true) => self.release(ends),
             (IsolationStage::Returning { out, .. }, false) => {

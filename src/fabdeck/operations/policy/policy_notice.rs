@@ -69,6 +69,7 @@ impl PolicyNotice {
     /// The change of a link began.
     pub fn begun(link: &IsolatedLink, id: &str, is_applied: bool, confirm_after_ms: i64) -> Self {
         let what = match &link.stage {
+            IsolationStage::Returning { is_partial: true, .. } => "partly back in use",
             IsolationStage::Returning { .. } => "back in use",
             _ => "out of use",
         };
@@ -86,12 +87,14 @@ impl PolicyNotice {
     /// The change of a link ended.
     pub fn settled(link: &IsolatedLink, is_confirmed: bool) -> Self {
         let id = link.pending().map(|change| change.id.as_str()).unwrap_or_default();
-        let is_return = matches!(link.stage, IsolationStage::Returning { .. });
-        let (kind, what) = match (is_confirmed, is_return) {
-            (true, false) => ("policy-confirmed", "it is out of use"),
-            (true, true) => ("policy-returned", "it is back in use"),
-            (false, false) => ("policy-rolled-back", "it stays in use"),
-            (false, true) => ("policy-rolled-back", "it stays out of use"),
+        let (kind, what) = match (is_confirmed, &link.stage) {
+            (true, IsolationStage::Returning { is_partial: true, .. }) => {
+                ("policy-confirmed", "it is partly back in use, and the other paths follow")
+            }
+            (true, IsolationStage::Returning { .. }) => ("policy-returned", "it is back in use"),
+            (true, _) => ("policy-confirmed", "it is out of use"),
+            (false, IsolationStage::Returning { .. }) => ("policy-rolled-back", "it stays out of use"),
+            (false, _) => ("policy-rolled-back", "it stays in use"),
         };
         let done = if is_confirmed { "confirmed" } else { "not in force any more" };
         let severity = if is_confirmed { EventSeverity::Info } else { EventSeverity::Warning };

@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use super::isolation_plan::{
-    IsolationPlan, IsolationRequest, ReturnRequest, certificate_in_force, connected_losses, jobs_over,
-    link_between, plan_isolation, plan_return,
+    IsolationPlan, IsolationRequest, ReturnPlan, ReturnRequest, certificate_in_force, connected_losses,
+    jobs_over, link_between, plan_isolation, plan_return,
 };
 use super::link_decisions::{
     BadLinkObservation, IsolatedLink, IsolationStage, LinkDecision, PolicyChange, PolicyObservation,
@@ -434,17 +434,18 @@ impl PolicyRunner {
                 self.state.release(ends);
             }
             Err(why) => self.refuse_return((ends, is_needed), &why, retry_at, outcome),
-            Ok((number, plan)) => {
+            Ok((number, ReturnPlan { plan, is_partial })) => {
                 // Fewer pairs lack a path with it, which is why it is taken back; some may still lack one.
                 let accepted = if is_needed { vec!["unreachable".to_owned()] } else { Vec::new() };
-                let stage = |change| IsolationStage::Returning { out: out.clone(), change };
+                let stage = |change| IsolationStage::Returning { out: out.clone(), is_partial, change };
                 let started = self.begin(actions, (plan, accepted), observed, ends, &stage);
                 if let ChangeStart::NotBegun { why } = &started {
                     self.state.set_stage(ends, IsolationStage::Out { change: out.clone() });
                     let why = PolicyRefusal::Change(why.clone());
                     self.refuse_return((ends, is_needed), &why, retry_at, outcome);
                 } else {
-                    outcome.actions.push((ends, format!("taken back after change {number}, by policy")));
+                    let what = if is_partial { "partly taken back" } else { "taken back" };
+                    outcome.actions.push((ends, format!("{what} after change {number}, by policy")));
                 }
                 self.note_started(&started, ends, outcome);
             }
@@ -457,7 +458,7 @@ impl PolicyRunner {
         ends: LinkEnds,
         out: &str,
         is_needed: bool,
-    ) -> Result<(u64, Plan), PolicyRefusal> {
+    ) -> Result<(u64, ReturnPlan), PolicyRefusal> {
         let begun = actions.find_isolation(out).map_err(PolicyRefusal::Change)?;
         let done = self.state.history.iter().map(|id| actions.find_isolation(id));
         let changes: Vec<IsolationRecord> = done.collect::<Result<_, _>>().map_err(PolicyRefusal::Change)?;

@@ -122,6 +122,7 @@ impl IsolatedObject {
         let (stage, change) = match &link.stage {
             IsolationStage::Shadow => ("shadow", ""),
             IsolationStage::Leaving { change } => ("leaving", change.id.as_str()),
+            IsolationStage::Out { change } if link.is_partly_back => ("partly-back", change.as_str()),
             IsolationStage::Out { change } => ("out", change.as_str()),
             IsolationStage::Returning { change, .. } => ("returning", change.id.as_str()),
             IsolationStage::Failed { change } => ("failed", change.as_str()),
@@ -149,6 +150,9 @@ impl IsolatedObject {
             "failed" => format!(
                 "change {change} was left incomplete: look at 'fabdeck changes', and settle it with 'fabdeck rollback'"
             ),
+            "partly-back" => {
+                format!("out of use by change {change}; some paths cross it again, and the others follow")
+            }
             _ => format!("out of use by change {change}"),
         };
         format!("{link} of {fabric}, since {since}: {what} ({why})")
