@@ -80,6 +80,7 @@ pub fn plan_isolation(
     made: PlanOrigin,
 ) -> Result<IsolationPlan, PolicyRefusal> {
     let before = certificate_in_force(look)?;
+    refuse_cut_off_switches(look)?;
     let mut faults = mark_links(look, request.others);
     faults.mark(ElementId::Link(request.link));
     let tables = &look.observation.tables;
@@ -120,6 +121,22 @@ pub struct ReturnRequest<'r> {
     pub is_needed: bool,
 }
 
+/// Refuses while a switch with a table has no cable to another one: its table cannot be written, and once it is back, its
+/// paths would cross what is out of use.
+fn refuse_cut_off_switches(look: &Snapshot) -> Result<(), PolicyRefusal> {
+    let graph = Problem::new(look.fabric(), &Faults::new()).graph;
+    let has_table = |id: &NodeId| look.observation.tables.lft(*id).is_some();
+    let mut switches = look.fabric().switches().map(|(id, _)| id).filter(has_table);
+    match switches.find(|id| graph.switch_count() > 1 && graph.outgoing(id.0).is_empty()) {
+        None => Ok(()),
+        Some(id) => {
+            let name = look.unique_name(id);
+            let why = format!("{name} has no cable to another switch, so that its table cannot be written");
+            Err(PolicyRefusal::PartialSweep(why))
+        }
+    }
+}
+
 /// The plan that takes a link back.
 #[derive(Debug)]
 pub struct ReturnPlan {
@@ -140,6 +157,9 @@ pub fn plan_return(
     if request.is_needed && connected_losses(&before) == 0 {
         let why = "all pairs have a path when the fabric is read again".to_owned();
         return Err(PolicyRefusal::PartialSweep(why));
+    }
+    if !request.is_needed && !request.others.is_empty() {
+        refuse_cut_off_switches(look)?;
     }
     let wanted = tables_with_link(look, &request);
     if wanted == look.observation.tables {

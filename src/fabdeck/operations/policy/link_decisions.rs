@@ -420,7 +420,9 @@ fn decide_pending(
                 let why = format!("{lost} pairs have no path, and {} had none before it", change.lost_before);
                 return Some(LinkDecision::RollBack { link: ends, why });
             }
-            if observed.incomplete.is_some() {
+            // Without a link that was needed more pairs would have no path, so it is confirmed after a partial sweep as well:
+            // before that the fabric is read again, and has to answer as a whole.
+            if observed.incomplete.is_some() && !(change.is_needed && is_over) {
                 return None;
             }
             if let Some(finding) = observed.findings.first().filter(|_| !change.is_needed) {
@@ -584,7 +586,11 @@ impl PolicyState {
                 self.set_stage(ends, IsolationStage::Out { change: out });
                 self.mark_partly_back(ends);
             }
-            (IsolationStage::Returning { .. }, true) => self.release(ends),
+            (IsolationStage::Returning { change, .. }, true) => {
+                self.release(ends);
+                // Pairs had no path then: entries of theirs may lead over other links that are out of use.
+                self.isolated.iter_mut().for_each(|link| link.is_partly_back |= change.is_needed);
+            }
             (IsolationStage::Returning { out, .. }, false) => {
                 self.set_stage(ends, IsolationStage::Out { change: out });
                 self.hold(ends, retry_at_ms);
