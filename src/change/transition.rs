@@ -263,7 +263,7 @@ mod tests {
             lines.collect::<Vec<_>>()
         };
         let quiet = words(told(Some(true), Some(true), None));
-        assert_eq!(quiet[0], "on the way: every pair has a path after each of the 4 writes, in any order");
+        assert_eq!(quiet[0], "while written: every pair has a path after each of the 4 writes, in any order");
         assert_eq!(quiet[1], "mixed: no mixture of old and new entries has a credit loop either");
         let mixed = words(told(Some(false), Some(false), None));
         // Plans of before have the verdict over paths alone.
