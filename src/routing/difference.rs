@@ -40,7 +40,7 @@ impl RouteDifference {
         new: &Routes,
         partitions: Option<&Partitions>,
     ) -> Self {
-        ComparisonPass::new(problem, old, new, partitions).compare_all(None).0
+        compare_partitioned(problem, old, new, None, partitions).difference
     }
 
     fn merge(self, other: Self) -> Self {
@@ -65,16 +65,15 @@ pub struct MovedTerminal {
     pub pairs: u64,
 }
 
-/// Counts the pairs that move by the terminal that they lead to. A terminal to which no pair moves is left out.
-pub fn moved_terminals(
-    problem: &Problem<'_>,
-    old: &Routes,
-    new: &Routes,
-    partitions: Option<&Partitions>,
-) -> Vec<MovedTerminal> {
-    let pass = ComparisonPass::new(problem, old, new, partitions);
-    let batches = switch_batches(problem).into_par_iter();
-    batches.flat_map_iter(|roots| pass.compare_batch(roots, None)).collect()
+/// What two sets of routes have to do with each other.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct RouteComparison {
+    /// What differs.
+    pub difference: RouteDifference,
+    /// The terminals to which pairs move, in the order of their switches; their pairs are those of the difference.
+    pub moved: Vec<MovedTerminal>,
+    /// Whether one may give way to the other while traffic flows; the default where that was not asked.
+    pub transition: TransitionCheck,
 }
 
 /// The LIDs of which anything is said otherwise.
@@ -162,7 +161,7 @@ pub fn check_transition(
     new: &Routes,
     scope: &RouteScope,
 ) -> TransitionCheck {
-    ComparisonPass::new(problem, old, new, None).compare_all(Some(scope)).1
+    compare_partitioned(problem, old, new, Some(scope), None).transition
 }
 
 /// Computes difference and transition in one pass over all destinations.
@@ -172,18 +171,20 @@ pub fn compare_routes(
     new: &Routes,
     scope: &RouteScope,
 ) -> (RouteDifference, TransitionCheck) {
-    compare_partitioned(problem, old, new, scope, None)
+    let found = compare_partitioned(problem, old, new, Some(scope), None);
+    (found.difference, found.transition)
 }
 
-/// The same, where only ends that share a partition are pairs. The transition covers the paths of all ends.
+/// Compares routes where only ends that share a partition are pairs. The transition is judged where a scope is given, and
+/// covers the paths of all ends.
 pub fn compare_partitioned(
     problem: &Problem<'_>,
     old: &Routes,
     new: &Routes,
-    scope: &RouteScope,
+    scope: Option<&RouteScope>,
     partitions: Option<&Partitions>,
-) -> (RouteDifference, TransitionCheck) {
-    ComparisonPass::new(problem, old, new, partitions).compare_all(Some(scope))
+) -> RouteComparison {
+    ComparisonPass::new(problem, old, new, partitions).compare_all(scope)
 }
 
 /// Looks at old and new paths destination by destination.
@@ -234,33 +235,35 @@ impl<'a> ComparisonPass<'a> {
         Self { problem, table: PortMap::new(&problem.graph), old, new, changed, pairs }
     }
 
-    fn compare_all(&self, scope: Option<&RouteScope>) -> (RouteDifference, TransitionCheck) {
+    fn compare_all(&self, scope: Option<&RouteScope>) -> RouteComparison {
         let (problem, old, new) = (self.problem, self.old, self.new);
         let by_hop = scope.filter(|scope| scope.lanes == LaneKnowledge::Known);
         let by_hop = by_hop.filter(|_| old.lanes.is_by_hop() || new.lanes.is_by_hop());
         if let Some(scope) = by_hop {
             let shared = RouteScope { lanes: LaneKnowledge::Unknown, ..*scope };
-            let (all, found) = self.compare_all(Some(&shared));
-            return (all, self.check_hop_lanes(scope, &found));
+            let found = self.compare_all(Some(&shared));
+            return RouteComparison { transition: self.check_hop_lanes(scope, &found.transition), ..found };
         }
         let rows =
             problem.switches().into_par_iter().map(|switch| compare_rows(old.row(switch), new.row(switch)));
-        let mut all = rows.reduce(RouteDifference::default, RouteDifference::merge);
+        let mut difference = rows.reduce(RouteDifference::default, RouteDifference::merge);
         let together = scope.map(|scope| {
             let traffic = DependencySources::new(problem, scope);
             let lanes = traffic.lane_count(old).max(traffic.lane_count(new));
             (JointDependencies { traffic, dependencies: DependencyGraph::new(&problem.graph, lanes) }, lanes)
         });
         let both = together.as_ref().map(|(together, _)| together);
-        let moved =
-            |roots| self.compare_batch(roots, both).iter().map(|terminal| terminal.moved).sum::<u64>();
-        all.moved_pairs = switch_batches(problem).into_par_iter().map(moved).sum();
+        let batches = switch_batches(problem).into_par_iter();
+        let moved: Vec<MovedTerminal> =
+            batches.flat_map_iter(|roots| self.compare_batch(roots, both)).collect();
+        difference.moved_pairs = moved.iter().map(|terminal| terminal.moved).sum();
         let Some((JointDependencies { traffic, dependencies }, lanes)) = together else {
-            return (all, TransitionCheck::default());
+            return RouteComparison { difference, moved, transition: TransitionCheck::default() };
         };
         let cycles = traffic.find_cycles(&dependencies, lanes, &[old, new]);
         let known = !traffic.one_lane;
-        (all, TransitionCheck { safe: known.then_some(cycles.is_empty()), cycles })
+        let transition = TransitionCheck { safe: known.then_some(cycles.is_empty()), cycles };
+        RouteComparison { difference, moved, transition }
     }
 
     /// The transition where lanes change on the way. Paths without a cycle on one shared lane have none on any lanes.
@@ -459,7 +462,8 @@ mod tests {
         let moved = RouteDifference { moved_pairs: 7, ..RouteDifference::default() };
         assert_eq!(RouteDifference::between(&problem, &old, &new), moved);
         let port = problem.graph.terminals_of(0)[0].port;
-        assert_eq!(moved_terminals(&problem, &old, &new, None), [MovedTerminal { port, moved: 7, pairs: 7 }]);
+        let found = compare_partitioned(&problem, &old, &new, None, None);
+        assert_eq!(found.moved, [MovedTerminal { port, moved: 7, pairs: 7 }]);
     }
 
     #[test]

@@ -320,12 +320,12 @@ fn the_widest_screen_has_live_beside_preview_and_the_cables_that_change() {
     let (look, proposal) =
         (known.look.as_ref().unwrap(), known.proposal(find_engine("sftree").unwrap()).unwrap());
     let changes = driver.state.screens.whatif.preview.of(look, proposal).unwrap();
-    let moved = changes.moved.as_ref().unwrap();
     let fabric = look.fabric();
     let ends =
         |link: &Link| [link.a, link.b].iter().any(|port| !fabric.node(fabric.port(*port).node).is_switch());
     let hosts = fabric.links().filter(|(_, link)| ends(link));
-    let to_hosts: u64 = hosts.filter_map(|(id, _)| moved.figures.link(id).score(MapQuantity::Paths)).sum();
+    let to_hosts: u64 =
+        hosts.filter_map(|(id, _)| changes.moved.figures.link(id).score(MapQuantity::Paths)).sum();
     assert_eq!(Some(to_hosts), row.moved_pairs);
     assert!(right.contains("hosts: pairs moved, of 43") && right.contains("node01"), "{right}");
     assert!(left.contains("hosts: wait now"), "{left}");

@@ -36,6 +36,7 @@ pub(crate) fn tables_proposal(
         switches: false,
         report: comparison.report,
         difference: comparison.difference,
+        moved: comparison.moved.into(),
         changed_lanes: comparison.changed_lanes,
         transition: comparison.transition,
         remarks: Vec::new(),

@@ -25,7 +25,7 @@ use fabdeck_mad::access::AttributePart;
 use fabdeck_routing::{Detour, NoProgress, Problem, route_around};
 
 /// Most plans that are tried to find the entries that can be put back in one step.
-const MAX_PARTS: usize = 40;
+const MAX_PARTS: usize = 24;
 
 /// A link to take out, with what has to hold.
 #[derive(Clone, Copy, Debug)]
@@ -157,9 +157,6 @@ pub fn plan_return(
     if request.is_needed && connected_losses(&before) == 0 {
         let why = "all pairs have a path when the fabric is read again".to_owned();
         return Err(PolicyRefusal::PartialSweep(why));
-    }
-    if !request.is_needed && !request.others.is_empty() {
-        refuse_cut_off_switches(look)?;
     }
     let wanted = tables_with_link(look, &request);
     if wanted == look.observation.tables {

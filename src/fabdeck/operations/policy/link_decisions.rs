@@ -74,7 +74,7 @@ pub struct IsolatedLink {
     /// Since when it is absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub absent_ms: Option<i64>,
-    /// Whether paths to some LIDs cross it again, and the others are to follow.
+    /// Whether a change of the policy led paths to some LIDs over it again; the others are to follow.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_partly_back: bool,
     #[serde(flatten)]
@@ -541,10 +541,6 @@ impl PolicyState {
         }
     }
 
-    fn mark_partly_back(&mut self, ends: LinkEnds) {
-        self.isolated.iter_mut().filter(|link| link.ends == ends).for_each(|link| link.is_partly_back = true);
-    }
-
     /// Notes that the change of a link was left incomplete.
     pub fn fail(&mut self, ends: LinkEnds) {
         if let Some(change) = self.find(ends).and_then(IsolatedLink::pending).map(|change| change.id.clone())
@@ -582,14 +578,14 @@ impl PolicyState {
                 self.release(ends);
                 self.hold(ends, retry_at_ms);
             }
-            (IsolationStage::Returning { out, is_partial: true, .. }, true) => {
-                self.set_stage(ends, IsolationStage::Out { change: out });
-                self.mark_partly_back(ends);
-            }
-            (IsolationStage::Returning { change, .. }, true) => {
-                self.release(ends);
-                // Pairs had no path then: entries of theirs may lead over other links that are out of use.
-                self.isolated.iter_mut().for_each(|link| link.is_partly_back |= change.is_needed);
+            (IsolationStage::Returning { out, is_partial, change }, true) => {
+                match is_partial {
+                    true => self.set_stage(ends, IsolationStage::Out { change: out }),
+                    false => self.release(ends),
+                }
+                // Where pairs had no path, entries of theirs may lead over other links that are out of use too.
+                let is_crossed = |link: &&mut IsolatedLink| link.ends == ends || change.is_needed;
+                self.isolated.iter_mut().filter(is_crossed).for_each(|link| link.is_partly_back = true);
             }
             (IsolationStage::Returning { out, .. }, false) => {
                 self.set_stage(ends, IsolationStage::Out { change: out });

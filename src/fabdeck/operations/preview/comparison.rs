@@ -19,7 +19,8 @@ use fabdeck_routing::certificate::{
     DependencyProof, LaneKnowledge, RouteScope, certify, certify_partitioned,
 };
 use fabdeck_routing::difference::{
-    RouteDifference, TransitionCheck, check_transition, compare_partitioned, count_changed_lanes,
+    MovedTerminal, RouteComparison, RouteDifference, TransitionCheck, check_transition, compare_partitioned,
+    count_changed_lanes,
 };
 use fabdeck_routing::mixture::find_mixture_cycles;
 use fabdeck_routing::{EngineRefusal, NoProgress, Problem, RouteProgress};
@@ -40,6 +41,8 @@ pub fn transition_without_tables() -> TransitionReport {
 pub(crate) struct ProposalComparison {
     pub(crate) report: CertificateReport,
     pub(crate) difference: RouteDifference,
+    /// The terminals to which pairs move.
+    pub(crate) moved: Vec<MovedTerminal>,
     pub(crate) changed_lanes: Option<u64>,
     pub(crate) transition: TransitionReport,
     /// Time for the certificate.
@@ -86,18 +89,16 @@ pub(crate) fn compare_with_tables(
     });
     let up = of_whole.as_ref().unwrap_or(&held);
     let mixed = up.is_free_in_any_order(look, whole, routes);
-    let difference =
-        || Phase::time("difference", || RouteDifference::partitioned(problem, &held.old, routes, partitions));
-    let (difference, found) = match &unmarked {
-        // Every old and every new path is a mixture too.
-        _ if mixed == Some(true) => (difference(), TransitionCheck::without_cycles(&up.together)),
-        None => Phase::time("difference and transition", || {
-            compare_partitioned(problem, &held.old, routes, &held.together, partitions)
-        }),
-        Some(whole) => {
-            let check = || check_transition(whole, &up.old, routes, &up.together);
-            (difference(), Phase::time("transition", check))
-        }
+    // Where no mixture has a loop, old and new paths together have none, for they are mixtures too.
+    let is_free = mixed == Some(true);
+    let joint = Some(&held.together).filter(|_| unmarked.is_none() && !is_free);
+    let compare = || compare_partitioned(problem, &held.old, routes, joint, partitions);
+    let phase = if joint.is_some() { "difference and transition" } else { "difference" };
+    let RouteComparison { difference, moved, transition } = Phase::time(phase, compare);
+    let found = match &unmarked {
+        _ if is_free => TransitionCheck::without_cycles(&up.together),
+        None => transition,
+        Some(whole) => Phase::time("transition", || check_transition(whole, &up.old, routes, &up.together)),
     };
     let way = transition_report(&CertificateNames { look, problem: whole }, &found, up);
     let way =
@@ -113,6 +114,7 @@ pub(crate) fn compare_with_tables(
     Ok(ProposalComparison {
         report: CertificateReport { lanes_from: "engine", ..certificate_report(look, problem, &certificate) },
         difference,
+        moved,
         changed_lanes,
         transition: match nothing {
             _ if !tables.has_forwarding() => transition_without_tables(),

@@ -3,11 +3,10 @@
 
 use crate::catalogue::snapshot::Snapshot;
 use crate::operations::fabric_map::figures::FigureTable;
-use crate::operations::preview::comparison::{PathScope, TablesInForce};
 use crate::operations::preview::whatif::Proposal;
 use fabdeck_fabric::{Faults, LinkId};
 use fabdeck_routing::analysis::PathIndex;
-use fabdeck_routing::difference::moved_terminals;
+use fabdeck_routing::difference::MovedTerminal;
 use fabdeck_routing::{EngineRefusal, Problem, RouteProgress};
 
 /// The paths over a cable between switches, in the direction with more of them. `None` where the routes cannot use the
@@ -39,9 +38,8 @@ pub struct PathChanges {
     /// The figures for maps of both, on one scale.
     pub live: FigureTable,
     pub preview: FigureTable,
-    /// The pairs that lead to each host and move; `None` where the lanes of the paths in force are known by more than the
-    /// tables, so that these do not show which pairs move.
-    pub moved: Option<MovedHostPairs>,
+    /// The pairs that lead to each host and move.
+    pub moved: MovedHostPairs,
 }
 
 /// The pairs that move, by the host that they lead to.
@@ -54,23 +52,14 @@ pub struct MovedHostPairs {
 }
 
 impl MovedHostPairs {
-    fn new(look: &Snapshot, problem: &Problem<'_>, proposal: &Proposal) -> Option<Self> {
-        let scope = PathScope { switches: proposal.switches, ..PathScope::TERMINALS };
-        let tables = &look.observation.tables;
-        let held = TablesInForce::new(look, tables, problem, &proposal.routes, scope);
-        let partitions = look.partitions.as_ref();
-        let moved = moved_terminals(problem, &held.old, &proposal.routes, partitions);
-        let all: u64 = moved.iter().map(|terminal| terminal.moved).sum();
-        if all != proposal.difference.moved_pairs {
-            return None;
-        }
+    fn new(look: &Snapshot, moved: &[MovedTerminal]) -> Self {
         let most = moved.iter().map(|terminal| terminal.pairs).max().unwrap_or(0);
         let mut figures = FigureTable::of_no_paths(look);
         for terminal in moved {
             let link = look.fabric().port(terminal.port).link;
             link.into_iter().for_each(|link| figures.set_link_paths(link, terminal.moved, terminal.pairs));
         }
-        Some(Self { figures, most })
+        Self { figures, most }
     }
 }
 
@@ -105,14 +94,13 @@ impl PathChanges {
             let difference = cable.difference().unsigned_abs();
             (cable.preview.is_none(), std::cmp::Reverse(difference), cable.link)
         });
-        let moved = MovedHostPairs::new(look, &problem, proposal);
         Ok(Self {
             changed,
             cables: all.len(),
             busiest,
             live: FigureTable::of_paths(look, live, most),
             preview: FigureTable::of_paths(look, &preview, most),
-            moved,
+            moved: MovedHostPairs::new(look, &proposal.moved),
         })
     }
 }

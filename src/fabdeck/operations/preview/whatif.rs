@@ -18,7 +18,7 @@ use fabdeck_fabric::observe::digits_in_groups;
 use fabdeck_fabric::{Element, ElementError, ElementId, Faults, NodeId, PortState, Routes, Tables};
 use fabdeck_routing::analysis::{CutOffPairs, ExpectedLoss, PathLosses};
 use fabdeck_routing::certificate::{RouteScope, certify_partitioned};
-use fabdeck_routing::difference::RouteDifference;
+use fabdeck_routing::difference::{MovedTerminal, RouteDifference};
 use fabdeck_routing::{
     Engine, EngineRefusal, NoProgress, PreviousRun, Problem, Request, RouteProgress, RunExtent, run_engine,
 };
@@ -242,6 +242,8 @@ pub struct Proposal {
     pub switches: bool,
     pub report: CertificateReport,
     pub difference: RouteDifference,
+    /// The terminals to which pairs move.
+    pub moved: Arc<[MovedTerminal]>,
     /// Number of (source switch, LID) whose paths change lanes; `None` where the old lanes are unknown.
     pub changed_lanes: Option<u64>,
     /// Verdict on old and new paths together: whether they have a credit loop.
@@ -278,6 +280,7 @@ impl Proposal {
             routes: Arc::new(routes),
             report: comparison.report,
             difference: comparison.difference,
+            moved: comparison.moved.into(),
             changed_lanes: comparison.changed_lanes,
             transition: comparison.transition,
             ..self
@@ -363,6 +366,7 @@ pub(crate) fn propose_incremental(
         switches,
         report: comparison.report,
         difference: comparison.difference,
+        moved: comparison.moved.into(),
         changed_lanes: comparison.changed_lanes,
         transition: comparison.transition,
         running: RunningJobs::new(&problem, &answer.routes, &request.jobs),

@@ -151,7 +151,7 @@ impl IsolatedObject {
                 "change {change} was left incomplete: look at 'fabdeck changes', and settle it with 'fabdeck rollback'"
             ),
             "partly-back" => {
-                format!("out of use by change {change}; some paths cross it again, and the others follow")
+                format!("out of use by change {change}; some paths may cross it again, and the others follow")
             }
             _ => format!("out of use by change {change}"),
         };

@@ -75,12 +75,8 @@ fn draw_preview(canvas: &mut Canvas<'_>, area: Rect, state: &SessionState, chang
     let inside = draw_pane(canvas, area, &PaneHead { title: &title, right: &right, focused: false }, true);
     match changes {
         Some(changes) => {
-            let moved = changes.moved.as_ref();
-            let hosts = moved.map(|moved| (&moved.figures, MapQuantity::Paths));
-            let words = match moved {
-                Some(moved) => format!("; hosts: pairs moved, of {}", digits_in_groups(moved.most)),
-                None => "; pairs moved by host: not known".to_owned(),
-            };
+            let hosts = Some((&changes.moved.figures, MapQuantity::Paths));
+            let words = format!("; hosts: pairs moved, of {}", digits_in_groups(changes.moved.most));
             let side = MapSide { figures: &changes.preview, hosts, shows_marks: true };
             draw_map(canvas, inside, state, &side, &words);
         }
