@@ -23,7 +23,7 @@ pub(super) fn find_hop_cycle(
     problem: &Problem<'_>,
     routes: [&Routes; 2],
     switches: bool,
-    rank: &UpdateRank<'_>,
+    rank: Option<&UpdateRank<'_>>,
 ) -> Option<DependencyCycle> {
     let none = Tables::default();
     let mappings = routes.map(|routes| LaneMapping::new(problem, lane_tables_of(routes).unwrap_or(&none)));
@@ -62,7 +62,7 @@ struct HopSearch<'a> {
     levels: &'a [ServiceLevels; 2],
     switches: bool,
     dependencies: LaneDependencies,
-    rank: &'a UpdateRank<'a>,
+    rank: Option<&'a UpdateRank<'a>>,
 }
 
 /// A channel with a level on it.
@@ -149,8 +149,8 @@ impl HopSearch<'_> {
         let [old, new] = self.ways(here.from, end);
         let [before, after] = self.ways(here.to, end);
         let is_new = by(new) && !by(old);
-        let rank = |switch: u32| (self.rank)(switch, end.lid);
-        let past = is_new && before != after && rank(here.from) > rank(here.to);
+        let is_before = |rank: &UpdateRank<'_>| rank(here.from, end.lid) > rank(here.to, end.lid);
+        let past = is_new && before != after && self.rank.is_some_and(is_before);
         [before.filter(|_| !past), after.filter(|_| after != before || past)]
     }
 }

@@ -1,6 +1,8 @@
 //! Dependencies of packets that meet old entries on one part of their path and new ones on another, while a change is
 //! written switch by switch. Neither set of routes alone has them.
 
+use std::collections::VecDeque;
+
 use rayon::prelude::*;
 
 use super::certificate::dependencies::{DependencyGraph, DependencySources};
@@ -9,17 +11,17 @@ pub use super::hop_mixture::UpdateRank;
 use super::hop_mixture::find_hop_cycle;
 use super::ordered_entries::are_entries_free;
 use super::problem::{Destination, Problem};
-use super::trees::{NextHop, PortMap};
-use fabdeck_fabric::{BLOCK_LIDS, Lid, Routes, block_of};
+use super::trees::PortMap;
+use fabdeck_fabric::{BLOCK_LIDS, Lid, PathLanes, Routes, block_of};
 
-/// Finds credit loops while entries are written in an order, one for each lane that has any. A packet may be on its
-/// old lane or its new one. After a new entry a packet does not meet the old entry of a switch that was written
-/// before; after an old entry it may meet both, because it may have been in flight.
+/// Finds credit loops while entries are written in an order, one for each lane that has any; without a rank, in any order. A
+/// packet may be on its old lane or its new one. After a new entry a packet does not meet the old entry of a switch that
+/// was written before; after an old entry it may meet both, because it may have been in flight.
 pub fn find_mixture_cycles(
     problem: &Problem<'_>,
     [old, new]: [&Routes; 2],
     scope: &RouteScope,
-    rank: &UpdateRank<'_>,
+    rank: Option<&UpdateRank<'_>>,
 ) -> Vec<DependencyCycle> {
     if scope.lanes == LaneKnowledge::Known && (old.lanes.is_by_hop() || new.lanes.is_by_hop()) {
         let shared = RouteScope { lanes: LaneKnowledge::Unknown, ..*scope };
@@ -35,21 +37,23 @@ pub fn find_mixture_cycles(
     search_mixtures(problem, [old, new], scope, rank)
 }
 
-/// The search destination by destination, from the switches that send.
+/// The search from the switches that send, for the LIDs of a block together.
 fn search_mixtures(
     problem: &Problem<'_>,
     [old, new]: [&Routes; 2],
     scope: &RouteScope,
-    rank: &UpdateRank<'_>,
+    rank: Option<&UpdateRank<'_>>,
 ) -> Vec<DependencyCycle> {
     let traffic = DependencySources::new(problem, scope);
     let lanes = traffic.lane_count(old).max(traffic.lane_count(new));
+    let is_shared = traffic.one_lane || (old.lanes == PathLanes::One && new.lanes == PathLanes::One);
     let mixing = MixtureSearch {
         table: PortMap::new(&problem.graph),
         dependencies: DependencyGraph::new(&problem.graph, lanes),
+        heads: problem.graph.channels().iter().map(|channel| channel.to).collect(),
         traffic,
         routes: [old, new],
-        one_lane: scope.lanes == LaneKnowledge::Unknown,
+        is_shared,
         rank,
     };
     let mut ends: Vec<(u32, Destination)> = Vec::new();
@@ -62,7 +66,7 @@ fn search_mixtures(
         ends.chunk_by(|(_, a), (_, b)| a.lid.value() / BLOCK_LIDS == b.lid.value() / BLOCK_LIDS).collect();
     blocks
         .into_par_iter()
-        .for_each_init(BlockBuffer::default, |column, block| mixing.search_block(block, column));
+        .for_each_init(BlockBuffer::default, |block, ends| mixing.search_block(ends, block));
     mixing.traffic.find_cycles(&mixing.dependencies, lanes, &[old, new])
 }
 
@@ -70,95 +74,127 @@ struct MixtureSearch<'a> {
     traffic: DependencySources<'a>,
     table: PortMap,
     dependencies: DependencyGraph,
+    /// The switch that a channel leads to.
+    heads: Vec<u32>,
     routes: [&'a Routes; 2],
-    one_lane: bool,
-    rank: &'a UpdateRank<'a>,
+    /// Whether all packets are on lane 0.
+    is_shared: bool,
+    rank: Option<&'a UpdateRank<'a>>,
 }
 
-/// What is used over and over for the destinations of a block.
+/// LIDs of a block, and bits of a word.
+const LIDS: usize = BLOCK_LIDS as usize;
+
+/// The place of no channel: the entry leads to no other switch.
+const NO_PLACE: u8 = 0xFF;
+
+/// What is used over and over for the LIDs of a block, by switch and LID.
 #[derive(Default)]
 struct BlockBuffer {
-    rows: [Vec<[u8; BLOCK_LIDS as usize]>; 2],
-    /// By the old and the new entry of each switch.
-    ways: Vec<[Option<NextHop>; 2]>,
-    /// Lanes, as bits.
-    through: Vec<u16>,
-    front: Vec<u32>,
+    /// The places, among the channels that leave the switch, of the channels of the old and the new entry.
+    places: Vec<[[u8; 2]; LIDS]>,
+    /// Lanes on which packets come through, as bits.
+    through: Vec<[u16; LIDS]>,
+    /// LIDs, as bits, to which packets came on more lanes since the switch was last looked at.
+    waiting: Vec<u64>,
+    /// The switches with such LIDs.
+    front: VecDeque<u32>,
+}
+
+impl BlockBuffer {
+    /// Packets to a LID come to a switch on some lanes.
+    fn arrive(&mut self, switch: u32, lid: usize, lanes: u16) {
+        let through = &mut self.through[switch as usize][lid];
+        if *through | lanes == *through {
+            return;
+        }
+        *through |= lanes;
+        let waiting = &mut self.waiting[switch as usize];
+        if *waiting == 0 {
+            self.front.push_back(switch);
+        }
+        *waiting |= 1 << lid;
+    }
 }
 
 impl MixtureSearch<'_> {
-    fn search_block(&self, ends: &[(u32, Destination)], column: &mut BlockBuffer) {
-        let problem = self.traffic.problem;
-        let number = ends.first().map_or(0, |(_, end)| end.lid.value() / BLOCK_LIDS);
-        for (rows, routes) in column.rows.iter_mut().zip(self.routes) {
-            rows.clear();
-            rows.extend(problem.switches().map(|switch| block_of(routes.row(switch), number)));
+    fn search_block(&self, ends: &[(u32, Destination)], block: &mut BlockBuffer) {
+        let first = ends.first().map_or(0, |(_, end)| end.lid.value() / BLOCK_LIDS * BLOCK_LIDS);
+        self.read_entries(first / BLOCK_LIDS, ends, block);
+        self.add_senders(ends, block);
+        while let Some(switch) = block.front.pop_front() {
+            let mut left = std::mem::take(&mut block.waiting[switch as usize]);
+            while left != 0 {
+                self.follow_entries(switch, (first, left.trailing_zeros() as usize), block);
+                left &= left - 1;
+            }
         }
+    }
+
+    fn read_entries(&self, number: u16, ends: &[(u32, Destination)], block: &mut BlockBuffer) {
+        let [old, new] = self.routes;
+        block.places.clear();
+        block.places.extend(self.traffic.problem.switches().map(|switch| {
+            let ways = self.table.ports_of(switch as usize);
+            let place = |port: u8| ways.get(usize::from(port)).map_or(NO_PLACE, |way| way.place() as u8);
+            let (old, new) = (block_of(old.row(switch), number), block_of(new.row(switch), number));
+            std::array::from_fn(|lid| [place(old[lid]), place(new[lid])])
+        }));
+        // What a packet does at the switch of its destination makes nothing wait.
         for (root, end) in ends {
-            self.read_entries(*root, end, column);
-            self.follow_lanes(*root, end, column);
-            self.add_dependencies(*root, end.lid, column);
+            block.places[*root as usize][usize::from(end.lid.value() % BLOCK_LIDS)] = [NO_PLACE; 2];
         }
     }
 
-    fn read_entries(&self, root: u32, end: &Destination, column: &mut BlockBuffer) {
-        let place = usize::from(end.lid.value() % BLOCK_LIDS);
-        let [old, new] = &column.rows;
-        let way = |switch: u32, port: u8| self.table.hop(switch, port).filter(|_| switch != root);
-        let both = (0u32..).zip(old.iter().zip(new));
-        column.ways.clear();
-        column.ways.extend(both.map(|(at, (old, new))| [way(at, old[place]), way(at, new[place])]));
-    }
-
-    /// Which lanes come through which switch by any mixture.
-    fn follow_lanes(&self, root: u32, end: &Destination, column: &mut BlockBuffer) {
-        let BlockBuffer { ways, through, front, .. } = column;
-        let lanes = |switch: u32| {
-            let itself = switch == root && !end.is_switch();
-            let terminals = self.traffic.terminals[switch as usize];
-            let sends = terminals > u32::from(itself) || self.traffic.switches;
-            let bits = self.routes.map(|routes| 1u16 << self.lane(routes, switch, end.lid));
-            if sends { bits[0] | bits[1] } else { 0 }
-        };
-        through.clear();
-        through.extend((0..ways.len() as u32).map(lanes));
-        front.extend((0..ways.len() as u32).filter(|switch| through[*switch as usize] != 0));
-        while let Some(switch) = front.pop() {
-            let lanes = through[switch as usize];
-            for way in ways[switch as usize].iter().flatten() {
-                let next = way.switch() as usize;
-                if through[next] | lanes != through[next] {
-                    through[next] |= lanes;
-                    front.push(way.switch());
-                }
+    /// Puts the lanes down on which switches send.
+    fn add_senders(&self, ends: &[(u32, Destination)], block: &mut BlockBuffer) {
+        let switches = self.traffic.terminals.len();
+        block.through.clear();
+        block.through.resize(switches, [0; LIDS]);
+        block.waiting.clear();
+        block.waiting.resize(switches, 0);
+        for switch in self.traffic.problem.switches().filter(|switch| self.traffic.has_senders(*switch)) {
+            for (_, end) in ends.iter().filter(|(root, _)| *root != switch) {
+                let lanes = self.routes.map(|routes| 1 << self.lane(routes, switch, end.lid));
+                block.arrive(switch, usize::from(end.lid.value() % BLOCK_LIDS), lanes[0] | lanes[1]);
             }
         }
     }
 
     fn lane(&self, routes: &Routes, from: u32, to: Lid) -> u8 {
-        if self.one_lane { 0 } else { routes.lane(from, to).value() }
+        if self.is_shared { 0 } else { routes.lane(from, to).value() }
     }
 
-    fn add_dependencies(&self, root: u32, lid: Lid, column: &BlockBuffer) {
-        let graph = &self.traffic.problem.graph;
-        let rank = |switch: u32| (self.rank)(switch, lid);
-        for (switch, lanes) in (0u32..).zip(&column.through).filter(|(_, lanes)| **lanes != 0) {
-            let [old, new] = column.ways[switch as usize];
-            for (age, way) in [(0, old), (1, new.filter(|_| new != old))] {
-                let Some(way) = way.filter(|way| way.switch() != root) else { continue };
-                let channel = graph.outgoing(switch).start + way.place() as usize;
-                let [before, after] = column.ways[way.switch() as usize];
-                let past = age == 1 && before != after && rank(switch) > rank(way.switch());
-                let both = [before.filter(|_| !past), after.filter(|_| after != before || past)];
-                for place in both.into_iter().flatten().map(NextHop::place) {
-                    let mut left = *lanes;
-                    while left != 0 {
-                        self.dependencies.add(left.trailing_zeros() as u8, channel, place);
-                        left &= left - 1;
-                    }
+    /// Follows packets to a LID over the entries of a switch, and notes what their channels wait for.
+    fn follow_entries(&self, switch: u32, (first, lid): (u16, usize), block: &mut BlockBuffer) {
+        let lanes = block.through[switch as usize][lid];
+        let [old, new] = block.places[switch as usize][lid];
+        let start = self.traffic.problem.graph.outgoing(switch).start;
+        for (age, place) in [(0, old), (1, if new == old { NO_PLACE } else { new })] {
+            if place == NO_PLACE {
+                continue;
+            }
+            let channel = start + usize::from(place);
+            let next = self.heads[channel];
+            block.arrive(next, lid, lanes);
+            let [before, after] = block.places[next as usize][lid];
+            let past =
+                age == 1 && before != after && self.is_written_before(next, switch, first + lid as u16);
+            let before = if past { NO_PLACE } else { before };
+            for place in [before, if after == before { NO_PLACE } else { after }] {
+                let mut left = if place == NO_PLACE { 0 } else { lanes };
+                while left != 0 {
+                    self.dependencies.add(left.trailing_zeros() as u8, channel, place.into());
+                    left &= left - 1;
                 }
             }
         }
+    }
+
+    /// Whether a switch gets its new entry for a LID before another one does.
+    fn is_written_before(&self, one: u32, other: u32, lid: u16) -> bool {
+        let (Some(rank), Some(lid)) = (self.rank, Lid::new(lid.into())) else { return false };
+        rank(other, lid) > rank(one, lid)
     }
 }
 
@@ -169,7 +205,7 @@ mod tests {
     use crate::{NoProgress, Request, find_engine};
     use fabdeck_fabric::generate::{FabricSpec, generate};
     use fabdeck_fabric::{
-        ElementId, FabricBuilder, Faults, Guid, Lane, LinkId, NodeFacts, NodeKind, PathLanes, PortNum,
+        ElementId, FabricBuilder, Faults, Guid, Lane, LinkId, NodeFacts, NodeKind, PortNum,
     };
 
     /// A ring of three switches with a host each, and routes that all lead round it one way: a credit loop, of which
@@ -199,7 +235,7 @@ mod tests {
         for lane in [0, 2] {
             routes.lanes = PathLanes::ByDestination { lanes: 3, lane: vec![lane; routes.stride()] };
             let whole = certify(&problem, &routes, &scope, &NoProgress).unwrap().cycles;
-            let mixed = find_mixture_cycles(&problem, [&routes, &routes], &scope, &|_, _| None);
+            let mixed = find_mixture_cycles(&problem, [&routes, &routes], &scope, None);
             assert!(!are_entries_free(&problem, &[&routes, &routes], false));
             assert_eq!((mixed.len(), &mixed), (1, &whole));
             assert_eq!((mixed[0].lane, mixed[0].channels.len()), (Lane::new(lane.into()).unwrap(), 3));
@@ -214,7 +250,7 @@ mod tests {
         let problem = Problem::new(&fabric, &faults);
         let routes = problem.empty_routes();
         let scope = RouteScope { switches: true, lanes: LaneKnowledge::Known };
-        assert!(find_mixture_cycles(&problem, [&routes, &routes], &scope, &|_, _| None).is_empty());
+        assert!(find_mixture_cycles(&problem, [&routes, &routes], &scope, None).is_empty());
     }
 
     /// Entries that the quick proof calls free have no loop by the search from all that send; on trees it proves most.
@@ -248,7 +284,7 @@ mod tests {
                     for switches in [false, true] {
                         let scope = RouteScope { switches, lanes: LaneKnowledge::Unknown };
                         let both = [&old.routes, &new.routes];
-                        let found = search_mixtures(&whole, both, &scope, &|_, _| None);
+                        let found = search_mixtures(&whole, both, &scope, None);
                         let quick = are_entries_free(&whole, &both, switches);
                         assert!(!quick || found.is_empty(), "{name}: {first}, {second}");
                         let is_tree = !switches && failed == 0 && name.starts_with("kary");

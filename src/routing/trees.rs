@@ -109,7 +109,8 @@ impl PortMap {
         Some((graph.outgoing(switch).start + way.place() as usize, way.switch()))
     }
 
-    fn ports_of(&self, switch: usize) -> &[NextHop] {
+    /// Where the ports of a switch lead, by their numbers.
+    pub(crate) fn ports_of(&self, switch: usize) -> &[NextHop] {
         &self.ways[self.first[switch] as usize..self.first[switch + 1] as usize]
     }
 }

@@ -76,7 +76,7 @@ fn measure(fabric: &Fabric, phases: &mut PhaseSeconds) -> Outcome<u64> {
         if *id == "ftree" {
             phases.time("certificate", || certify(&problem, &new, &scope, &NoProgress))?;
             phases.time("difference", || RouteDifference::between(&problem, &old, &new));
-            phases.time("mixtures", || find_mixture_cycles(&whole, [&old, &new], &scope, &|_, _| None));
+            phases.time("mixtures", || find_mixture_cycles(&whole, [&old, &new], &scope, None));
         }
     }
     Ok(problem.graph.switch_count() as u64 * problem.destinations().len() as u64)

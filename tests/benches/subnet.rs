@@ -103,7 +103,7 @@ fn order(problem: &Problem<'_>, [old, new]: [&Routes; 2], scope: &RouteScope) ->
         order_writes(problem, (old, new), scope.switches, plain, &name)
     })?;
     let rank = |switch, lid: fabdeck_fabric::Lid| ordered.rank(lid.value() / BLOCK_LIDS, switch);
-    let found = step("  mixtures", || find_mixture_cycles(problem, [old, new], scope, &rank))?;
+    let found = step("  mixtures", || find_mixture_cycles(problem, [old, new], scope, Some(&rank)))?;
     writeln!(
         io::stdout(),
         "  {} writes: {}; {} cycles",

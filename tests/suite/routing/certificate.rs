@@ -369,7 +369,7 @@ fn a_transition_is_safe_where_all_paths_of_both_together_have_no_cycle() {
             let seen = check_transition(&problem, &old, &new, &scope).safe;
             assert_eq!(seen, Some(!together), "seed {seed}, switches {switches}");
             // Each path is a mixture too, so what no mixture closes needs no look at the paths.
-            let mixed = find_mixture_cycles(&problem, [&old, &new], &scope, &|_, _| None);
+            let mixed = find_mixture_cycles(&problem, [&old, &new], &scope, None);
             assert!(!mixed.is_empty() || !together, "seed {seed}, switches {switches}");
             free_in_any_order += u32::from(mixed.is_empty());
             let alone = [&old, &new].iter().any(|routes| cyclic_together(&problem, &[routes], switches));

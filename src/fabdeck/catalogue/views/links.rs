@@ -71,7 +71,7 @@ static LINK_FIELDS: &[RowField] = &[
     .on_request(),
     RowField::new("speed", "SPEED", FieldKind::Speed, "speed in use, the smaller of both ends", |l, &r| {
         l.speed_in_use(r.link).into()
-    }).shed(7),
+    }).shed(6),
     RowField::new("rate_mbps", "RATE", FieldKind::Number, "signalling rate of all physical lanes together", |l, &r| {
         let rate = l.width_in_use(r.link).zip(l.speed_in_use(r.link));
         rate.map(|(width, speed)| signalling_mbps(width, speed)).into()
@@ -109,7 +109,7 @@ static LINK_FIELDS: &[RowField] = &[
     .when_known(),
     RowField::new("load", "LOAD %", FieldKind::Number, "share of its rate in use now, in the busier direction; known while counters are watched", |_, &r| {
         r.load.into()
-    }).shed(4)
+    }).shed(7)
     .largest_first()
     .unit("%")
     .when_known(),

@@ -3,7 +3,7 @@
 
 use std::time::{Duration, Instant};
 
-use super::transition::{ANY_ORDER, judge_mixture_in_plan_order};
+use super::transition::judge_mixture_in_plan_order;
 use super::whatif::routes_in_force;
 use crate::catalogue::snapshot::Snapshot;
 use crate::operations::check::certificate_text::adaptive_words;
@@ -191,7 +191,7 @@ impl TablesInForce {
     }
 
     fn has_free_mixtures(&self, whole: &Problem<'_>, routes: &Routes) -> bool {
-        let cycles = || find_mixture_cycles(whole, [&self.old, routes], &self.together, &ANY_ORDER);
+        let cycles = || find_mixture_cycles(whole, [&self.old, routes], &self.together, None);
         Phase::time("mixtures", || cycles().is_empty())
     }
 

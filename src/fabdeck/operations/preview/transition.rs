@@ -28,9 +28,6 @@ const MAX_ORDERED_ENTRIES: usize = 500_000;
 /// others.
 const FIRST_ENGINE: &str = "updn";
 
-/// Rank of a write where the order of writes is not known yet.
-pub(crate) const ANY_ORDER: fn(u32, Lid) -> Option<u32> = |_, _| None;
-
 /// Orders the writes, and reports on the transition.
 pub(crate) fn plan_transition(
     look: &Snapshot,
@@ -82,7 +79,7 @@ pub(crate) fn judge_mixture(
     rank: &UpdateRank<'_>,
 ) -> (Option<bool>, Option<Vec<String>>) {
     let TablesInForce { old, known, together, unread, .. } = held;
-    let cycles = find_mixture_cycles(whole, [old, routes], together, rank);
+    let cycles = find_mixture_cycles(whole, [old, routes], together, Some(rank));
     let names = CertificateNames { look, problem: whole };
     let adaptive = look.observation.adaptive.is_some();
     match cycles.first() {
@@ -160,7 +157,7 @@ impl TransitionSearch<'_> {
         let Ok(writes) = plan_writes(&surviving, tables, to, &|id| name(id.0)) else { return false };
         let ordered = order_writes(&problem, (from, to), proposal.switches, writes, &name);
         let rank = |switch, lid: Lid| ordered.rank(lid.value() / BLOCK_LIDS, switch);
-        find_mixture_cycles(whole, [from, to], together, &rank).is_empty()
+        find_mixture_cycles(whole, [from, to], together, Some(&rank)).is_empty()
     }
 
     fn is_safe_stage(&self, problem: &Problem<'_>, engine: &Engine) -> bool {
