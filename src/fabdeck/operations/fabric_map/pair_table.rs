@@ -36,6 +36,14 @@ impl PairTable {
         self.cells.get(row * self.columns.len() + column).copied().flatten()
     }
 
+    /// The row and the column of the worst cell, of equal ones the first.
+    pub fn worst_place(&self, quantity: MapQuantity) -> (usize, usize) {
+        let scored =
+            self.cells.iter().enumerate().filter_map(|(at, cell)| Some((at, (*cell)?.1.score(quantity))));
+        let worst = scored.max_by_key(|(at, score)| (*score, std::cmp::Reverse(*at)));
+        worst.map_or((0, 0), |(at, _)| (at / self.columns.len(), at % self.columns.len()))
+    }
+
     /// The worst cell of a column.
     pub fn worst_of_column(&self, column: usize, quantity: MapQuantity) -> PairCell {
         let cells = (0..self.rows.len()).filter_map(|row| self.cell(row, column));

@@ -47,6 +47,8 @@ pub struct MatrixState {
     zoom: Vec<(MatrixPart, (usize, usize))>,
     /// The row and the column at the cursor.
     pub cursor: (usize, usize),
+    /// Whether the cursor was placed in this part; until then it goes to the worst cell of the first table.
+    is_placed: bool,
     detail: Option<(PairDetail, DetailSource)>,
     detail_running: Option<(TaskId, DetailSource)>,
 }
@@ -86,7 +88,7 @@ impl MatrixState {
     /// Moves the cursor to a cell, where the table has it.
     pub fn choose_cell(&mut self, row: usize, column: usize) {
         if self.shown && row < self.table.rows.len() && column < self.table.columns.len() {
-            self.cursor = (row, column);
+            (self.cursor, self.is_placed) = ((row, column), true);
         }
     }
 
@@ -102,6 +104,7 @@ impl MatrixState {
 
     /// Moves over the groups of a ring: left and right choose the first one, up and down the second one.
     pub fn move_on_ring(&mut self, direction: CursorDirection) {
+        self.is_placed = true;
         let count = self.table.rows.len().max(1);
         let (first, second) = self.cursor;
         self.cursor = match direction {
@@ -118,6 +121,7 @@ impl MatrixState {
     }
 
     pub fn move_by(&mut self, direction: CursorDirection) {
+        self.is_placed = true;
         let (row, column) = &mut self.cursor;
         match direction {
             CursorDirection::Up => *row = row.saturating_sub(1),
@@ -142,7 +146,7 @@ impl MatrixState {
             return structure.switches.get(leaf).map(|switch| switch.id);
         }
         self.zoom.push(([rows, columns], self.cursor));
-        (self.cursor, self.stale) = ((0, 0), true);
+        (self.cursor, self.is_placed, self.stale) = ((0, 0), false, true);
         None
     }
 
@@ -169,13 +173,13 @@ impl MatrixState {
         self.take_structure(structure);
         let all = 0..self.leaves;
         self.zoom = vec![([leaves, all], (group, group))];
-        (self.cursor, self.stale) = ((0, 0), true);
+        (self.cursor, self.is_placed, self.stale) = ((0, 0), false, true);
     }
 
     /// Shows the part around; returns false at the whole fabric.
     pub fn zoom_out(&mut self) -> bool {
         let Some((_, cursor)) = self.zoom.pop() else { return false };
-        (self.cursor, self.stale) = (cursor, true);
+        (self.cursor, self.is_placed, self.stale) = (cursor, true, true);
         true
     }
 
@@ -199,6 +203,9 @@ impl MatrixState {
     /// Receives a table, unless another one was asked for since.
     pub fn receive(&mut self, task: TaskId, table: PairTable) {
         if let Some((_, of)) = self.running.take_if(|(running, _)| *running == task) {
+            if !self.is_placed && !table.cells.is_empty() {
+                (self.cursor, self.is_placed) = (table.worst_place(of.quantity), true);
+            }
             (self.table, self.table_of, self.stale) = (table, Some(of), false);
             self.clamp();
         }
