@@ -1,8 +1,8 @@
 //! The dissertation (Domke), chapter 6: Nue.
 
 use super::domke_studies::cells_or_failure;
-use super::headline::HeadlineRelation::{AtLeast, AtMost, Between, Equal, Printed};
-use super::headline::{Headline, HeadlineRow, HeadlineRows, HeadlineWork};
+use super::headline::HeadlineRelation::{AtLeast, AtMost, Between, Equal, Printed, SameOrder, Within};
+use super::headline::{Headline, HeadlineRow, HeadlineRows, HeadlineWork, order_words};
 use super::headline_run::HeadlineRun;
 use super::study_part::{StudyPart, mean};
 use crate::operations::study::study_row::{CellStatus, StudyRow};
@@ -118,20 +118,69 @@ fn random_graphs(run: &HeadlineRun<'_>) -> HeadlineRows {
         HeadlineRow::must("nue: graphs without lost pairs and cycles", "all", words(is_clean), Equal)
             .over(sample.clone()),
     );
-    for (lanes, paper) in [(1u64, 0.95), (8, 0.006)] {
-        let fell_back = mean(
-            own(&cells, "nue", Some(lanes))
-                .map(|cell| f64::from(u8::from(cell.degraded == Some(true))) * 100.0),
-        );
-        if let Some(ours) = fell_back {
-            let label = format!("nue on {lanes} lanes: % of graphs with a destination on escape paths");
-            let row = HeadlineRow::may(label, paper, ours, Printed);
-            rows.push(
-                row.because("the paper counts destinations, of which it has this share").over(sample.clone()),
-            );
-        }
-    }
+    rows.extend(length_rows(&cells).into_iter().map(|row| row.over(sample.clone())));
+    rows.extend(escape_rows(&cells).into_iter().map(|row| row.over(sample.clone())));
+    rows.extend(index_order(&cells).map(|row| row.over(sample)));
     Ok(rows)
+}
+
+/// The destinations on escape paths in % of all: the mean over graphs, and of one lane the most of a graph.
+fn escape_rows(cells: &[StudyRow]) -> Vec<HeadlineRow> {
+    let shares = |lanes: u64| {
+        let own = own(cells, "nue", Some(lanes));
+        own.filter_map(|cell| Some(cell.fell_back? as f64 / cell.hosts? as f64 * 100.0)).collect::<Vec<_>>()
+    };
+    let most = shares(1).into_iter().max_by(f64::total_cmp);
+    let found = [
+        ("nue on 1 lanes: % of destinations on escape paths, mean", 0.95, mean(shares(1))),
+        ("nue on 1 lanes: % of destinations on escape paths, most of a graph", 9.7, most),
+        ("nue on 8 lanes: % of destinations on escape paths, mean", 0.006, mean(shares(8))),
+    ];
+    let found = found.into_iter().filter_map(|(label, paper, ours)| Some((label, paper, ours?)));
+    found.map(|(label, paper, ours)| HeadlineRow::may(label, paper, ours, AtMost(paper))).collect()
+}
+
+/// How long the longest paths are: of dfsssp in the mean, and on how many lanes nue needs no longer ones.
+fn length_rows(cells: &[StudyRow]) -> Vec<HeadlineRow> {
+    let longest = |engine: &str, lanes: Option<u64>| {
+        mean(own(cells, engine, lanes).filter_map(with_hosts).map(|hops| hops as f64))
+    };
+    let mut rows = Vec::new();
+    let Some(dfsssp) = longest("dfsssp", None) else { return rows };
+    let label = "dfsssp: longest path, cables of hosts included, mean";
+    rows.push(HeadlineRow::may(label, 5.3, dfsssp, Within(10.0)));
+    let label = "least lanes on which nue's longest path is as short as dfsssp's in the mean";
+    let is_short = |lanes: &u64| longest("nue", Some(*lanes)).is_some_and(|hops| hops <= dfsssp);
+    rows.push(match (1..=8).find(is_short) {
+        Some(lanes) => HeadlineRow::may(label, 7u64, lanes, AtMost(7.0)),
+        None => {
+            let on_8 = longest("nue", Some(8)).unwrap_or_default();
+            HeadlineRow::missing(
+                label,
+                7u64,
+                format!("on 8 lanes it is {on_8:.2} here, and dfsssp's {dfsssp:.2}"),
+            )
+        }
+    });
+    rows
+}
+
+/// The order of the engines by the mean of their largest index, as section 6.3.1 tells the figure.
+fn index_order(cells: &[StudyRow]) -> Option<HeadlineRow> {
+    let means = [("nue on 8 lanes", "nue", Some(8)), ("dfsssp", "dfsssp", None), ("lash", "lash", None)];
+    let found: Vec<_> = means
+        .into_iter()
+        .filter_map(|(name, engine, lanes)| {
+            let indices = own(cells, engine, lanes).filter_map(|cell| cell.efi_max);
+            // The lowest index is the best.
+            Some((name, -mean(indices.map(|max| max as f64))?))
+        })
+        .collect();
+    let means: Vec<String> = found.iter().map(|(name, mean)| format!("{name} {:.0}", -mean)).collect();
+    let (paper, ours) = ("dfsssp > nue on 8 lanes > lash", order_words(&found, 0.0));
+    let row = HeadlineRow::may("order by the largest index, the least first", paper, ours, SameOrder)
+        .because(format!("the paper calls nue and dfsssp almost similar; means here: {}", means.join(", ")));
+    (found.len() == 3).then_some(row)
 }
 
 /// A topology of table 6.1 with the paper's throughput in percent of the best other engine, where the text has it.

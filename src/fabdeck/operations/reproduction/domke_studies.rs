@@ -310,54 +310,116 @@ fn large_fits(run: &HeadlineRun<'_>) -> HeadlineRows {
     fit_table(run, ("domke-large", &TABLE_4_5), (&all, &[0, 8]), &["kautz"])
 }
 
-/// Intercepts of table 4.6 in Gbyte/s; of Deimos's minhop the fault-free throughput.
-const TABLE_4_6: [(&str, &[(&str, f64)]); 2] = [
-    ("tsubame2", &[("dfsssp", 1_393.40), ("ftree", 1_187.19), ("updn", 717.76), ("lash", 22.92)]),
-    ("deimos", &[("dfsssp", 93.40), ("updn", 30.10), ("minhop", 29.94), ("lash", 8.37)]),
+/// A line of table 4.6: engine, intercept in Gbyte/s, slope and R squared. Deimos's minhop has only the throughput without
+/// failures.
+type SystemFit = (&'static str, f64, Option<(f64, f64)>);
+
+const TABLE_4_6: [(&str, &[SystemFit]); 2] = [
+    (
+        "tsubame2",
+        &[
+            ("dfsssp", 1_393.40, Some((-1.33, 0.62))),
+            ("ftree", 1_187.19, Some((-1.48, 0.66))),
+            ("updn", 717.76, Some((-0.08, 0.01))),
+            ("lash", 22.92, Some((-0.01, 0.10))),
+        ],
+    ),
+    (
+        "deimos",
+        &[
+            ("dfsssp", 93.40, Some((-0.15, 0.09))),
+            ("updn", 30.10, Some((0.06, 0.11))),
+            ("minhop", 29.94, None),
+            ("lash", 8.37, Some((0.00, 0.04))),
+        ],
+    ),
 ];
+
+/// R squared of a line in the paper that says something of its slope.
+const TELLING_R2: f64 = 0.5;
 
 fn systems(run: &HeadlineRun<'_>) -> HeadlineRows {
     let mut rows = Vec::new();
-    for (study, engines) in TABLE_4_6 {
-        let names: Vec<&str> = engines.iter().map(|(engine, _)| *engine).collect();
-        let part = StudyPart::built_in(study)?.failures(&[0]).engines(&names).measures(&["exchange"]);
-        let cells = part.run(run, false)?;
-        let mut found = Vec::new();
-        for (engine, paper) in engines {
-            let cell = cells.iter().find(|cell| cell.engine == *engine);
-            let label = format!("{study}, {engine}: Gbyte/s without failures");
-            rows.push(match cell.and_then(StudyRow::throughput) {
-                Some(ours) => {
-                    found.push((*engine, ours));
-                    HeadlineRow::may(label, *paper, ours, Within(30.0))
-                        .because("a reconstruction of the system; compare order and ratios")
-                }
-                None => {
-                    let why = cell.and_then(|cell| cell.why.clone());
-                    HeadlineRow::missing(label, *paper, why.unwrap_or_else(|| "no such cell".to_owned()))
-                }
-            });
-        }
-        let value = |engine: &str| found.iter().find(|(id, _)| *id == engine).map(|(_, value)| *value);
-        let paper_of = |engine: &str| engines.iter().find(|(id, _)| *id == engine).map(|(_, value)| *value);
-        for other in ["updn", "lash"] {
-            let (Some(dfsssp), Some(ours)) = (value("dfsssp"), value(other)) else { continue };
-            let paper = paper_of("dfsssp").zip(paper_of(other)).map_or(0.0, |(a, b)| a / b);
-            let label = format!("{study}: dfsssp / {other}");
-            rows.push(match study {
-                "tsubame2" => HeadlineRow::must(label, paper, dfsssp / ours, AtLeast(1.0)),
-                _ => HeadlineRow::may(label, paper, dfsssp / ours, AtLeast(1.0))
-                    .because("the cables of the system are a reconstruction, on which all engines come to about one rate"),
-            });
-        }
-        let paper = order_words(engines, 0.01);
-        let row = HeadlineRow::may(format!("{study}: order"), paper, order_words(&found, 0.01), SameOrder);
-        rows.push(row.because(match study {
-            "tsubame2" => "the rates of dfsssp and ftree are within 1 % of each other here",
-            _ => "the cables of the system are a reconstruction, on which all engines come to about one rate",
-        }));
+    for (study, table) in TABLE_4_6 {
+        run.show(format!("domke-4.7: {study}"));
+        let names: Vec<&str> = table.iter().map(|(engine, ..)| *engine).collect();
+        let failures: Vec<usize> = if run.quick { vec![0] } else { (0..9).collect() };
+        let part = StudyPart::built_in(study)?.failures(&failures).engines(&names).measures(&["exchange"]);
+        let cells = part.seeds(run.samples(1, 10)).run(run, false)?;
+        rows.extend(system_rates(study, table, &cells));
+        rows.extend(system_slopes(run, (study, table), &cells));
     }
     Ok(rows)
+}
+
+/// Throughputs of a system without failures: each, as ratios, and in order.
+fn system_rates(study: &str, table: &[SystemFit], cells: &[StudyRow]) -> Vec<HeadlineRow> {
+    let why = match study {
+        "tsubame2" => "a reconstruction of the system; compare order and ratios",
+        _ => "the cables of the system are a reconstruction, on which all engines come to about one rate",
+    };
+    let (mut rows, mut found) = (Vec::new(), Vec::new());
+    for (engine, paper, _) in table {
+        let cell = cells.iter().find(|cell| cell.engine == *engine && cell.failures() == 0);
+        let label = format!("{study}, {engine}: Gbyte/s without failures");
+        rows.push(match cell.and_then(StudyRow::throughput) {
+            Some(ours) => {
+                found.push((*engine, *paper, ours));
+                HeadlineRow::may(label, *paper, ours, Within(30.0)).because(why)
+            }
+            None => {
+                let why = cell.and_then(|cell| cell.why.clone());
+                HeadlineRow::missing(label, *paper, why.unwrap_or_else(|| "no such cell".to_owned()))
+            }
+        });
+    }
+    // dfsssp comes first in both tables.
+    if let Some(((first, paper_of_first, ours_of_first), others)) = found.split_first() {
+        for (other, paper, ours) in others {
+            let label = format!("{study}: {first} / {other}");
+            let (paper, ours) = (paper_of_first / paper, ours_of_first / ours);
+            rows.push(match (study, *other) {
+                ("tsubame2", "updn" | "lash") => HeadlineRow::must(label, paper, ours, AtLeast(1.0)),
+                _ => HeadlineRow::may(label, paper, ours, AtLeast(1.0)).because(why),
+            });
+        }
+    }
+    let papers: Vec<_> = table.iter().map(|(engine, paper, _)| (*engine, *paper)).collect();
+    let ours: Vec<_> = found.iter().map(|(engine, _, ours)| (*engine, *ours)).collect();
+    let (paper, ours) = (order_words(&papers, 0.01), order_words(&ours, 0.01));
+    rows.push(HeadlineRow::may(format!("{study}: order"), paper, ours, SameOrder).because(match study {
+        "tsubame2" => "the rates of dfsssp and ftree are within 1 % of each other here",
+        _ => why,
+    }));
+    rows
+}
+
+/// What each failure costs on a system, by engine.
+fn system_slopes(
+    run: &HeadlineRun<'_>,
+    (study, table): (&str, &[SystemFit]),
+    cells: &[StudyRow],
+) -> Vec<HeadlineRow> {
+    let fits = fit_rows(cells);
+    let sample = run.sample_words(1, 10, "seeds");
+    let lines = table.iter().filter_map(|(engine, _, line)| Some((*engine, (*line)?)));
+    let row = |(engine, (slope, r2)): (&str, (f64, f64))| {
+        let label = format!("{study}, {engine}: slope in Gbyte/s a failure");
+        if run.quick {
+            return HeadlineRow::missing(label, slope, LEFT_OUT);
+        }
+        let Some(fit) = fits.iter().find(|row| row.engine == engine).map(|row| row.fit) else {
+            let why = cells.iter().filter(|cell| cell.engine == engine).find_map(|cell| cell.why.clone());
+            return HeadlineRow::missing(label, slope, why.unwrap_or_else(|| "no line fits".to_owned()));
+        };
+        let relation = if r2 < TELLING_R2 { Printed } else { SameSign };
+        let why = match r2 < TELLING_R2 {
+            true => format!("the paper's line has R squared {r2:.2} and tells little; {}", slope_words(&fit)),
+            false => slope_words(&fit),
+        };
+        HeadlineRow::may(label, slope, fit.slope, relation).because(why).over(sample.clone())
+    };
+    lines.map(row).collect()
 }
 
 fn faulty_torus(run: &HeadlineRun<'_>) -> HeadlineRows {

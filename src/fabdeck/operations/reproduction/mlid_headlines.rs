@@ -1,11 +1,11 @@
 //! Multiple LIDs (Lin, Chung, Huang): tables, paths and accepted traffic of m-port n-trees.
 
-use super::headline::HeadlineRelation::{AtLeast, Equal, Printed};
+use super::headline::HeadlineRelation::Equal;
 use super::headline::{Headline, HeadlineRow, HeadlineRows, HeadlineWork};
 use super::headline_run::{HeadlineRun, HeadlineStop};
+use super::mlid_traffic::load_sweep_rows;
 use super::routed_fabric::{RoutedFabric, host_ports};
 use fabdeck_fabric::{Faults, Lid, NodeKind, PathBits, PortNum, SwitchGraph, pick_lid};
-use fabdeck_simulator::traffic::{LevelSelection, TrafficPattern, TrafficSettings};
 
 pub const HEADLINES: &[Headline] = &[
     Headline {
@@ -39,10 +39,10 @@ pub const HEADLINES: &[Headline] = &[
     Headline {
         id: "mlid-12",
         place: "MLID paper, figures 12 to 15",
-        shows: "highest accepted traffic of MLID divided by that of SLID",
+        shows: "highest accepted traffic and mean latency of MLID divided by those of SLID",
         inputs: "`mport` with 1x SDR links, engines `mlid` and `dmodk`, packets of 32 bytes, buffers of one packet; loads up \
                  to 1.0",
-        work: HeadlineWork::Rows(accepted_traffic),
+        work: HeadlineWork::Rows(load_sweep_rows),
     },
 ];
 
@@ -140,75 +140,6 @@ fn counts(run: &HeadlineRun<'_>) -> HeadlineRows {
             16 => row.because("error of the paper: with its LMC of 6 the hosts need 65,536 LIDs; here LMC 5"),
             _ => row,
         });
-    }
-    Ok(rows)
-}
-
-/// Accepted bytes a nanosecond and host at each load; the highest.
-fn highest_accepted(
-    run: &HeadlineRun<'_>,
-    routed: &RoutedFabric,
-    pattern: &TrafficPattern,
-) -> Result<f64, HeadlineStop> {
-    /// Bytes of a packet on the wire.
-    const PACKET: f64 = 32.0;
-    let steps: &[u32] = if run.quick { &[6, 12, 20] } else { &[2, 4, 6, 8, 10, 12, 14, 16, 18, 20] };
-    let measured_ns = run.samples(60_000, 100_000);
-    let mut highest: f64 = 0.0;
-    for step in steps {
-        let settings = TrafficSettings {
-            payload: 6,
-            buffer: 32,
-            output_buffer: 1,
-            load: f64::from(*step) / 20.0,
-            ..TrafficSettings::default()
-        };
-        let traffic = routed.measure(run, (pattern.clone(), settings), (20_000, measured_ns))?;
-        let ends = traffic.end_counts();
-        let taken: u64 = ends.iter().map(|end| end.taken).sum();
-        highest = highest.max(taken as f64 * PACKET / measured_ns as f64 / ends.len().max(1) as f64);
-    }
-    Ok(highest)
-}
-
-fn accepted_traffic(run: &HeadlineRun<'_>) -> HeadlineRows {
-    let fabrics: &[(&str, &str, &str)] = match run.quick {
-        true => &[("FT(4,4)", "mport,m=4,n=4", ">= 1"), ("FT(8,3)", "mport,m=8,n=3", ">= 1")],
-        false => &[
-            ("FT(4,4)", "mport,m=4,n=4", ">= 1"),
-            ("FT(8,3)", "mport,m=8,n=3", ">= 1"),
-            ("FT(16,3)", "mport,m=16,n=3,lmc=5", "> 1"),
-            ("FT(32,2)", "mport,m=32,n=2", "> 1"),
-        ],
-    };
-    let sample = if run.quick { "3 loads" } else { "10 loads" };
-    let mut rows = Vec::new();
-    for (paper_name, name, uniform_claim) in fabrics {
-        let name = format!("{name},speed=SDR,width=1x");
-        let mut routed = [RoutedFabric::new(run, &name, "mlid")?, RoutedFabric::new(run, &name, "dmodk")?];
-        for (word, pattern) in [("uniform", TrafficPattern::Uniform), ("centric", TrafficPattern::centric())]
-        {
-            for lanes in [1u8, 2, 4] {
-                let mut found = [0.0; 2];
-                for (routed, found) in routed.iter_mut().zip(&mut found) {
-                    routed.service = LevelSelection::InTurns { count: lanes };
-                    *found = highest_accepted(run, routed, &pattern)?;
-                }
-                let ratio = found[0] / found[1];
-                let label = format!("{paper_name}, {word}, {lanes} lanes: MLID / SLID");
-                let claim = if word == "uniform" { *uniform_claim } else { "> 1" };
-                let row = match (word, lanes, *paper_name) {
-                    ("uniform", 1, _) => HeadlineRow::must(label, claim, ratio, AtLeast(1.0)),
-                    ("centric", 1, "FT(4,4)" | "FT(8,3)") => {
-                        HeadlineRow::must(label, claim, ratio, AtLeast(1.2))
-                    }
-                    ("centric", 1, _) => HeadlineRow::may(label, claim, ratio, AtLeast(1.0)),
-                    _ => HeadlineRow::may(label, claim, ratio, Printed)
-                        .because("the figures have no numbers, and with several lanes the rebuilt model is within 8 % either way"),
-                };
-                rows.push(row.over(sample));
-            }
-        }
     }
     Ok(rows)
 }

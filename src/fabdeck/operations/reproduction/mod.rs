@@ -13,6 +13,7 @@ pub mod headline_table;
 mod job_island;
 mod migration_run;
 mod mlid_headlines;
+mod mlid_traffic;
 mod opt_headlines;
 pub mod reproduction_page;
 pub mod reproduction_row;
