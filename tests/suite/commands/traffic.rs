@@ -207,6 +207,17 @@ fn a_pattern_has_its_own_hosts_with_flows_and_switches_beside_it() {
         let switches = sample["switches_gbps"].as_f64().unwrap();
         assert!((6.0..9.0).contains(&switches) && sample["hosts_gbps"].as_f64().unwrap() > 50.0, "{sample}");
     }
+    assert!(samples.iter().all(|sample| sample["flows"].is_null()), "{value}");
+    // Listed flows have rates of their own over time: the first as fast as its hosts, the second as its limit.
+    let ring =
+        ["--pattern", "ring", "--among", &jobs, "--beside", &flows, "--for", "200us", "--every", "50us"];
+    let rates = json(&ring);
+    for sample in rates["over_time"].as_array().unwrap().iter().skip(1) {
+        let gbps = |at: usize| sample["flows"][at]["gbps"].as_f64().unwrap();
+        assert!(gbps(0) > 10.0 && (1.7..2.3).contains(&gbps(1)), "{sample}");
+    }
+    let text = run(&tree[..5], &ring).out;
+    assert!(text.contains("over time") && text.contains(" node5 mlx5_0[1] to node9 "), "{text}");
     assert!((6.0..9.0).contains(&value["switches_gbps"].as_f64().unwrap()));
     let text = run(&tree[..5], &uniform).out;
     assert!(text.contains("over time") && text.contains("received of each other"), "{text}");

@@ -240,16 +240,14 @@ static FIT_FIELDS: &[RowField] = &[
         FieldKind::Real,
         "lower end of the interval of 95 % of the slope",
         |(), row| bound(row, -1.0),
-    )
-    .on_request(),
+    ),
     RowField::new(
         "slope_high",
         "SLOPE HIGH",
         FieldKind::Real,
         "upper end of the interval of 95 % of the slope",
         |(), row| bound(row, 1.0),
-    )
-    .on_request(),
+    ),
     RowField::new(
         "crossing_engine",
         "CROSSED BY",

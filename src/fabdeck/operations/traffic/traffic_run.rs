@@ -140,12 +140,15 @@ json_type! {
     }
 
     /// The rates of an interval that ends at this time.
-    #[derive(Clone, Copy, PartialEq, Debug)]
+    #[derive(Clone, PartialEq, Debug)]
     pub struct RateSample {
         pub at_ns: u64,
         /// Payload that hosts received, and that switches received.
         pub hosts_gbps: f64,
         pub switches_gbps: f64,
+        /// Payload of listed flows, in their order, at most as many as rows were asked for.
+        #[serde(skip_serializing_if = "Vec::is_empty")]
+        pub flows: Vec<FlowRate>,
     }
 
     /// A port that had packets to send and could not send them.
@@ -274,7 +277,7 @@ pub fn simulate(
     run.advance(warm_up);
     run.begin_measuring();
     let (mut ended, mut found) = (TrafficRunEnd::Time, None);
-    let mut samples = RateSampler::new(&run, asked);
+    let mut samples = RateSampler::new(&run, asked, look);
     while run.now_ns() + 1 < asked.for_ns {
         advance_window(&mut run, asked.for_ns, asked.for_ns, progress)?;
         run.sample_rates();
@@ -299,19 +302,36 @@ pub fn simulate(
 }
 
 /// Samples the rates over time.
-struct RateSampler {
+struct RateSampler<'a> {
+    look: &'a Snapshot,
     every_ns: Option<u64>,
     payload: u32,
     since_ns: u64,
     /// Packets that hosts and switches had received at that time.
     taken: [u64; 2],
+    /// How many flows are sampled, and their packets at that time.
+    flows: usize,
+    delivered: Vec<u64>,
     samples: Vec<RateSample>,
 }
 
-impl RateSampler {
-    fn new(run: &TrafficRun, asked: &TrafficOptions) -> Self {
-        let payload = asked.settings.payload;
-        Self { every_ns: asked.every_ns, payload, since_ns: run.now_ns(), taken: [0; 2], samples: Vec::new() }
+impl<'a> RateSampler<'a> {
+    fn new(run: &TrafficRun, asked: &TrafficOptions, look: &'a Snapshot) -> Self {
+        let listed = match &asked.pattern {
+            TrafficPattern::Flows(flows) => flows.len(),
+            TrafficPattern::Mixed(mixed) => mixed.beside.len(),
+            _ => 0,
+        };
+        Self {
+            look,
+            every_ns: asked.every_ns,
+            payload: asked.settings.payload,
+            since_ns: run.now_ns(),
+            taken: [0; 2],
+            flows: listed.min(asked.rows),
+            delivered: Vec::new(),
+            samples: Vec::new(),
+        }
     }
 
     fn sample(&mut self, run: &TrafficRun) {
@@ -319,16 +339,24 @@ impl RateSampler {
         if self.every_ns.is_none_or(|every| passed + 1 < every) {
             return;
         }
+        let rate =
+            |packets: u64| rounded(packets as f64 * f64::from(self.payload) * 8.0 / passed.max(1) as f64);
         let ends = run.end_counts();
         let taken = |hosts: bool| ends.iter().filter(|end| end.is_host == hosts).map(|end| end.taken).sum();
         let now: [u64; 2] = [taken(true), taken(false)];
-        let rate = |at: usize| {
-            let bits = (now[at] - self.taken[at]) as f64 * f64::from(self.payload) * 8.0;
-            rounded(bits / passed.max(1) as f64)
-        };
-        let (hosts_gbps, switches_gbps) = (rate(0), rate(1));
-        self.samples.push(RateSample { at_ns: run.now_ns(), hosts_gbps, switches_gbps });
+        let [hosts_gbps, switches_gbps] = [0, 1].map(|at| rate(now[at] - self.taken[at]));
+        let counts = if self.flows == 0 { Vec::new() } else { run.flow_counts() };
+        let before = self.delivered.iter().copied().chain(std::iter::repeat(0));
+        let flows = counts.iter().take(self.flows).zip(before).map(|(flow, before)| FlowRate {
+            from: end_name(self.look, flow.from),
+            to: end_name(self.look, flow.to),
+            service_level: flow.level.value(),
+            gbps: rate(flow.packets.saturating_sub(before)),
+        });
+        let flows = flows.collect();
+        self.samples.push(RateSample { at_ns: run.now_ns(), hosts_gbps, switches_gbps, flows });
         (self.since_ns, self.taken) = (run.now_ns(), now);
+        self.delivered = counts.iter().take(self.flows).map(|flow| flow.packets).collect();
     }
 }
 
@@ -484,11 +512,16 @@ impl Reporter<'_> {
 
     /// The name of an end: port name of an adapter, or switch name.
     fn end(&self, port: PortId) -> String {
-        let node = self.look.fabric().port(port).node;
-        match self.look.fabric().node(node).is_switch() {
-            true => self.look.name(node).to_owned(),
-            false => self.look.port_name(port),
-        }
+        end_name(self.look, port)
+    }
+}
+
+/// The name of a switch, or of the port of a host.
+fn end_name(look: &Snapshot, port: PortId) -> String {
+    let node = look.fabric().port(port).node;
+    match look.fabric().node(node).is_switch() {
+        true => look.name(node).to_owned(),
+        false => look.port_name(port),
     }
 }
 

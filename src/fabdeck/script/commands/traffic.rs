@@ -102,7 +102,7 @@ pub struct TrafficArgs {
     /// Service level of the packets of switches, for a lane of their own
     #[arg(long, value_name = "SL", value_parser = clap::value_parser!(u8).range(0..=15), requires = "switch_load")]
     pub switch_level: Option<u8>,
-    /// Print the rates of hosts and switches over time, for each interval of this length: 10us and multiples of it
+    /// Print the rates of hosts, switches and listed flows over time, for each interval of this length: 10us and multiples of it
     #[arg(long, value_name = "TIME", value_parser = moment)]
     pub every: Option<u64>,
     /// Number of hosts, flows and ports to list, from the top and from the bottom
@@ -289,11 +289,13 @@ fn results(report: &TrafficReport) -> Vec<(&'static str, String)> {
 }
 
 fn rate_sample(sample: &RateSample) -> String {
-    let RateSample { at_ns, hosts_gbps, switches_gbps } = sample;
+    let RateSample { at_ns, hosts_gbps, switches_gbps, flows } = sample;
     let at = digits_in_groups(format_args!("{:.1}", *at_ns as f64 / 1000.0)).to_string();
     let switches =
         if *switches_gbps > 0.0 { format!(", switches {switches_gbps:.3}") } else { String::new() };
-    format!("until {at} us hosts receive {hosts_gbps:.3} Gb/s{switches}")
+    let flows: String =
+        flows.iter().map(|flow| format!(", {} to {} {:.3}", flow.from, flow.to, flow.gbps)).collect();
+    format!("until {at} us hosts receive {hosts_gbps:.3} Gb/s{switches}{flows}")
 }
 
 /// Rows under one title.
