@@ -24,6 +24,8 @@ pub enum StoryAction {
     Errors { port: String, per_minute: u32 },
     /// A node becomes silent, or answers again.
     Answers { node: String, again: bool },
+    /// The subnet manager ends, or is started again.
+    Manager { runs: bool },
     /// The subnet manager reroutes over the links that are up, with this engine.
     Route { engine: String },
 }
@@ -47,7 +49,7 @@ pub struct Story {
 }
 
 const EXPECTED: &str = "a time (30s, 500ms or 2m) followed by flow FROM TO [sl=N] [gbps=X], stop FROM TO, down PORT, up PORT, \
-                     width PORT 1x, errors PORT N, silent NODE, answers NODE or route [ENGINE]; or host-limit, switch-limit \
+                     width PORT 1x, errors PORT N, silent NODE, answers NODE, manager stops, manager starts or route [ENGINE]; or host-limit, switch-limit \
                      (Gb/s) or buffer (bytes) and a number";
 
 pub fn read(input: Input<'_>) -> Result<Story, Box<FileError>> {
@@ -104,6 +106,7 @@ fn parse_event(number: u64, text: &str) -> Option<StoryEvent> {
         ("silent" | "answers", [node]) => {
             StoryAction::Answers { node: (*node).to_owned(), again: what == "answers" }
         }
+        ("manager", [then @ ("stops" | "starts")]) => StoryAction::Manager { runs: *then == "starts" },
         ("route", []) => StoryAction::Route { engine: "minhop".to_owned() },
         ("route", [engine]) => StoryAction::Route { engine: (*engine).to_owned() },
         _ => return None,
@@ -136,7 +139,7 @@ mod tests {
     #[test]
     fn a_line_is_a_time_and_an_event() {
         let story = parse(
-            "# all\nhost-limit 12.9\nbuffer 2100 # a packet\n2m route\n500ms down leaf/5\n0s flow n1 n2 sl=1 gbps=0.5\n1s errors a/1 60\n",
+            "# all\nhost-limit 12.9\nbuffer 2100 # a packet\n2m route\n500ms down leaf/5\n0s flow n1 n2 sl=1 gbps=0.5\n1s errors a/1 60\n3m manager stops\n",
         )
         .unwrap();
         assert_eq!(
@@ -144,7 +147,8 @@ mod tests {
             (Some(12_900), Some(2100), None)
         );
         let millis: Vec<u128> = story.events.iter().map(|event| event.at.as_millis()).collect();
-        assert_eq!(millis, [0, 500, 1_000, 120_000]);
+        assert_eq!(millis, [0, 500, 1_000, 120_000, 180_000]);
+        assert_eq!(story.events[4].what, StoryAction::Manager { runs: false });
         assert_eq!(story.events[1].what, StoryAction::Link { port: "leaf/5".into(), up: false });
         let StoryAction::Flow(flow) = &story.events[0].what else { panic!("{story:?}") };
         assert_eq!((flow.from.as_str(), flow.to.as_str(), flow.mbps), ("n1", "n2", Some(500)));
@@ -162,6 +166,8 @@ mod tests {
             "5s flow a",
             "5s width a/1 3x",
             "5s errors a/1 many",
+            "5s manager",
+            "5s manager sleeps",
             "5s explode a",
             "down a/1",
             "buffer 0",

@@ -57,6 +57,7 @@ impl StoryResolver<'_> {
             StoryAction::Width { port, width } => {
                 StoryChange::Width { at: self.port_ref(port)?, width: *width }
             }
+            StoryAction::Manager { runs } => StoryChange::Manager { runs: *runs },
             StoryAction::Errors { port, per_minute } => {
                 StoryChange::SymbolErrors { at: self.port_ref(port)?, per_minute: *per_minute }
             }

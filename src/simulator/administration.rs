@@ -20,7 +20,7 @@ const MTU: u8 = 2 << 6 | 5;
 impl SimulatedFabric {
     /// `from` is the LID of the sender.
     pub(super) fn answer_administration(&mut self, request: &Mad, from: u16, now: Duration) -> Option<Mad> {
-        if self.device(self.manager.0).silent || request.method().is_response() {
+        if !self.is_manager_answering() || request.method().is_response() {
             return None;
         }
         let mut answer = request.clone();

@@ -44,7 +44,7 @@ impl SimulatedFabric {
     pub(super) fn take_notices(&mut self) -> (Vec<Notice>, Vec<Notice>) {
         let changed = std::mem::take(&mut self.notice_state.changed);
         self.notice_state.moved = false;
-        if self.device(self.manager.0).silent {
+        if !self.is_manager_answering() {
             return (Vec::new(), Vec::new());
         }
         self.fill_tables();

@@ -50,7 +50,7 @@ impl Simulator {
 
     /// Receives a trap at the manager, acknowledges it, and forwards it to subscribers.
     pub(super) fn receive_trap(&mut self, trap: &Mad) -> Option<Mad> {
-        if self.fabric.device(self.fabric.manager.0).silent {
+        if !self.fabric.is_manager_answering() {
             return None;
         }
         let mut answer = trap.clone();

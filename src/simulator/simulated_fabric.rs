@@ -32,6 +32,8 @@ pub struct SimulatedFabric {
     pub(super) snapshot: Fabric,
     /// The port of the subnet manager.
     pub(super) manager: PortRef,
+    /// Whether the subnet manager runs. Without it requests to it have no answer, and no trap is heard.
+    manager_runs: bool,
     /// Whether tables are computed. They are computed on first use, because those of a full subnet take 256 MB.
     pub(super) routed: bool,
     /// The 64-bit form of all counters that are not zero.
@@ -91,6 +93,7 @@ impl SimulatedFabric {
             devices,
             snapshot: fabric,
             manager,
+            manager_runs: true,
             routed,
             counters: FxHashMap::default(),
             background_traffic: None,
@@ -407,6 +410,21 @@ impl SimulatedFabric {
     pub fn move_manager(&mut self, node: NodeId) {
         let there = self.devices.get(node.index()).and_then(|_| self.first_cabled_port(node.0));
         self.manager = there.unwrap_or(self.manager);
+    }
+
+    /// Whether the subnet manager runs, at a node that answers.
+    pub(super) fn is_manager_answering(&self) -> bool {
+        self.manager_runs && !self.device(self.manager.0).silent
+    }
+
+    /// Ends the subnet manager, or starts it again. A new one knows no subscribers, and has read what changed.
+    pub fn run_manager(&mut self, runs: bool) {
+        if runs && !self.manager_runs {
+            self.notice_state.subscribers.clear();
+            self.notice_state.changed.clear();
+            self.acknowledge_changes();
+        }
+        self.manager_runs = runs;
     }
 
     /// Clears PortStateChange on all switches, as a manager does after reading what changed.

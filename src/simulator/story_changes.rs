@@ -15,6 +15,7 @@ impl SimulatedFabric {
             StoryChange::Link { at, up } => self.set_link(NodeId(at.0), PortNum(at.1), up),
             StoryChange::Width { at, width } => self.set_width(at, width),
             StoryChange::Silence { node, silent } => self.set_silent(node, silent),
+            StoryChange::Manager { runs } => self.run_manager(runs),
             StoryChange::Route { engine } => self.reroute(engine),
         }
     }

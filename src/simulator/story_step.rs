@@ -24,6 +24,8 @@ pub enum StoryChange {
     Width { at: PortRef, width: LinkWidth },
     /// Makes a node silent, or lets it answer again.
     Silence { node: NodeId, silent: bool },
+    /// Ends the subnet manager, or starts it again.
+    Manager { runs: bool },
     /// Reroutes over the links that are up, with this engine on one lane, and clears PortStateChange. If the engine
     /// refuses, the tables stay as they are.
     Route { engine: &'static str },

@@ -54,6 +54,10 @@ impl SimulatedFabric {
         if asked == attribute::SWITCH_PORT_STATES {
             return self.device(at.0).port_states == PortStatesForm::Silent;
         }
+        // A port whose manager has ended is one where no program takes the request.
+        if asked == attribute::SM_INFO && self.is_manager_port(at) && !self.is_manager_answering() {
+            return true;
+        }
         // Attributes from here on are those of vendors (IBA 14.2.5).
         let device = self.device(at.0);
         asked >= 0xFF00 && device.adaptive == AdaptiveProfile::Silent
@@ -158,7 +162,12 @@ impl SimulatedFabric {
         let mut info = PortInfo::new_zeroed();
         info.local_port = if device.is_switch() && ingress == 0 { 0 } else { ingress };
         if number == device.managed_port(number) {
-            self.fill_managed(&mut info, managed, trusted, self.is_manager_port((node, number)));
+            self.fill_managed(
+                &mut info,
+                managed,
+                trusted,
+                self.is_manager_answering() && self.is_manager_port((node, number)),
+            );
             let known = speed_capabilities(device);
             info.capability_mask = (info.capability_mask.get() | known.mask).into();
             info.capability_mask2 = known.mask2.into();

@@ -1,4 +1,5 @@
-//! A day under `watch`, as fast as the simulator can be read: cables that flap, a port with errors, switches that fall silent.
+//! A day under `watch`, as fast as the simulator can be read: cables that flap, a port with errors, switches that fall silent,
+//! a subnet manager that ends and is started again.
 //! Every event is stored once, the ledger is exact against what the story did, and the memory of the process stays.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -36,6 +37,8 @@ struct DayStory {
     /// How often each port went down, as the ledger names its cable.
     downs: BTreeMap<String, u64>,
     silent: Vec<String>,
+    /// How often the subnet manager ended.
+    restarts: usize,
 }
 
 /// Numbers without a pattern: the same for a seed.
@@ -77,6 +80,12 @@ impl DayStory {
             story.steps.push((at, format!("silent spine{spine}")));
             story.steps.push((at + 3 * HOUR / 2, format!("answers spine{spine}")));
             story.silent.push(format!("spine{spine}"));
+        }
+        for begins in [3 * HOUR, 14 * HOUR] {
+            let at = begins + draws.below(4 * HOUR);
+            story.steps.push((at, "manager stops".to_owned()));
+            story.steps.push((at + 3 * HOUR / 2, "manager starts".to_owned()));
+            story.restarts += 1;
         }
         story.steps.sort();
         story
@@ -144,6 +153,14 @@ fn a_day_is_known_exactly(fabric: &WatchedFabric, seed: u64) -> [u64; 2] {
         let begins = format!("{switch} ");
         assert_eq!((count("node-silent", &begins), count("node-answers", &begins)), (1, 1), "{switch}");
     }
+    let of_manager: Vec<&str> = stored
+        .iter()
+        .filter(|event| event["kind"] == "manager-changed")
+        .map(|event| event["text"].as_str().unwrap())
+        .collect();
+    assert_eq!(of_manager.len(), 2 * story.restarts, "{of_manager:?}");
+    let is_back = |text: &&str| text.contains("does not answer before");
+    assert_eq!(of_manager.iter().filter(|text| is_back(text)).count(), story.restarts, "{of_manager:?}");
 
     let ledger = rows(&site, &["ledger"]);
     let cable_of = |row: &Value| row["ends"][0]["name"].as_str().unwrap().to_owned();
