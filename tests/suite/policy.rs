@@ -11,4 +11,5 @@ mod link_conditions;
 mod node_conditions;
 mod policy_files;
 mod policy_world;
+mod served_days;
 mod switch;

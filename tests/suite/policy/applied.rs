@@ -14,7 +14,7 @@ const STORY: &str = "0s errors leaf0/4 6000000\n";
 const SOURCE: &str = "sim:kary,k=3,n=2,traffic=none,story=story";
 
 /// A watch with a policy, which ends with this.
-struct PolicyWatch {
+pub struct PolicyWatch {
     child: Child,
     lines: BufReader<ChildStdout>,
 }
@@ -27,7 +27,7 @@ impl Drop for PolicyWatch {
 }
 
 impl PolicyWatch {
-    fn start(lab: &ServedLab, policy: &str) -> Self {
+    pub fn start(lab: &ServedLab, policy: &str) -> Self {
         let fixed = "mode = \"apply\"\nfabrics = [\"sim:./lab.sock\"]\n";
         std::fs::write(lab.home.path().join("policy.toml"), format!("{fixed}{policy}")).unwrap();
         let args = ["--allow-write", "--json", "watch", "--policy", "policy.toml", "--interval", "200ms"];
