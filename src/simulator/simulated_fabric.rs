@@ -32,7 +32,7 @@ pub struct SimulatedFabric {
     pub(super) snapshot: Fabric,
     /// The port of the subnet manager.
     pub(super) manager: PortRef,
-    /// Whether the subnet manager runs. Without it requests to it have no answer, and no trap is heard.
+    /// Whether the subnet manager runs. Without it requests to it have no answer, and no trap is received.
     manager_runs: bool,
     /// Whether tables are computed. They are computed on first use, because those of a full subnet take 256 MB.
     pub(super) routed: bool,

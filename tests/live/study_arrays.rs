@@ -31,9 +31,7 @@ fn an_array_of_four_tasks_has_the_table_of_one_process() {
     let line = String::from_utf8(fabdeck(folder, &slurm).stdout).unwrap();
     submit(&cluster, &line);
     wait_for_end(&cluster);
-    let files = std::fs::read_dir(folder.join("an array")).unwrap().flatten().map(|file| file.path());
-    let errors = files.filter(|file| file.extension().is_some_and(|end| end == "err"));
-    let errors: Vec<_> = errors.map(std::fs::read_to_string).collect();
+    let errors = task_messages(&folder.join("an array"));
     assert_eq!(errors.len(), 4, "a task has a file for its messages");
     assert!(table(folder, "an array") == table(folder, "one"), "{errors:?}");
     let segments = std::fs::read_dir(folder.join("an array/segments")).unwrap().count();
@@ -46,6 +44,13 @@ fn submit(cluster: &Cluster, line: &str) -> String {
     let submitted = cluster.slurm("sh", &["-c", line]);
     assert!(submitted.status.success(), "{}", String::from_utf8_lossy(&submitted.stderr));
     String::from_utf8(submitted.stdout).unwrap().split_whitespace().last().unwrap().to_owned()
+}
+
+/// What each task wrote to its file of messages.
+fn task_messages(folder: &Path) -> Vec<String> {
+    let files = std::fs::read_dir(folder).unwrap().flatten().map(|file| file.path());
+    let messages = files.filter(|file| file.extension().is_some_and(|end| end == "err"));
+    messages.map(|file| std::fs::read_to_string(file).unwrap()).collect()
 }
 
 fn wait_for_end(cluster: &Cluster) {
@@ -75,6 +80,8 @@ fn a_cancelled_array_goes_on(cluster: &Cluster, folder: &Path) {
     wait_for_end(cluster);
     let left = cells("left");
     assert!(left > 0 && left < all, "{left} of {all} cells are left");
+    let messages = task_messages(&folder.join("long array"));
+    assert!(!messages.is_empty() && messages.iter().all(|text| !text.contains("panicked")), "{messages:?}");
     submit(cluster, &line);
     wait_for_end(cluster);
     assert_eq!(cells("left"), 0);

@@ -1,5 +1,7 @@
 //! Just enough of JSON Schema to hold what is printed against what is documented.
 
+use std::collections::BTreeSet;
+
 use serde_json::Value;
 
 /// Every way in which a value is not what a schema says, by its place.
@@ -26,6 +28,13 @@ fn check(schema: &Value, value: &Value, at: &str, found: &mut Vec<String>) {
                 value.as_str().is_none_or(is_guid)
             }
             "required" => {
+                let keys: BTreeSet<&str> =
+                    says.as_array().unwrap().iter().map(|key| key.as_str().unwrap()).collect();
+                assert_eq!(
+                    keys.len(),
+                    says.as_array().unwrap().len(),
+                    "{at}: a key stands there twice: {says}"
+                );
                 value.is_null()
                     || says.as_array().unwrap().iter().all(|key| value.get(key.as_str().unwrap()).is_some())
             }

@@ -1,7 +1,6 @@
 //! Bad days of the program itself, over a served simulator: real sweeps, real changes with their guards and journals. The days
-//! of `bad_days` are many and long, in a fabric in memory; these are few and last seconds. At every look the tables in force
-//! lead from everywhere to everywhere, no more links are out than the policy allows, and in the end the tables are those of
-//! before.
+//! of `bad_days` are many and long, in a fabric in memory; these are few and last seconds. At each check every
+//! pair has a path, no more links are out than the policy allows, and in the end the tables are those of before.
 
 use std::fs;
 use std::time::{Duration, Instant};
@@ -75,7 +74,8 @@ fn live_a_day(seed: u64) -> usize {
     let bad = format!("{limits}errors_an_hour = 1000\nflaps = 2\ngood_for = \"30d\"\n");
     let watch = PolicyWatch::start(&lab, &bad);
     let (began, mut most) = (Instant::now(), 0);
-    while began.elapsed() < BAD_FOR {
+    // On a busy machine the policy may act later.
+    while began.elapsed() < BAD_FOR || most == 0 && began.elapsed() < PATIENCE {
         std::thread::sleep(Duration::from_millis(300));
         assert_eq!(lost_pairs(&lab, &lab.tables()), 0, "day {seed}: {story}");
         let out = links_out(&lab);

@@ -4,6 +4,7 @@ use std::fs;
 use std::path::Path;
 
 use parquet::file::reader::{FileReader, SerializedFileReader};
+use parquet::record::{Field, Row};
 use parquet::schema::printer::print_schema;
 
 use super::study_runs::{StudyHome, whole_sample};
@@ -29,6 +30,7 @@ fn the_forms_of_a_table_agree() {
     assert!(engines.zip(csv.lines().skip(1)).all(|(engine, line)| line.contains(engine)));
     // A column that changes its name, its type or its place shows here, and the version of the schema with it.
     insta::assert_snapshot!("parquet_schema", parquet_schema(&home.path("whole.parquet")));
+    assert_eq!(parquet_rows(&home.path("whole.parquet")), rows);
 }
 
 /// The version of the schema and the columns of a Parquet file, as another reader would see them.
@@ -41,6 +43,22 @@ fn parquet_schema(file: &Path) -> String {
     text.push(b'\n');
     print_schema(&mut text, metadata.schema());
     String::from_utf8(text).unwrap()
+}
+
+/// The rows of a Parquet file as JSON has them.
+fn parquet_rows(file: &Path) -> Vec<serde_json::Value> {
+    let reader = SerializedFileReader::new(fs::File::open(file).unwrap()).unwrap();
+    let value = |field: &Field| match field {
+        Field::Null => serde_json::Value::Null,
+        Field::Bool(flag) => (*flag).into(),
+        Field::Long(number) => (*number).into(),
+        Field::Double(number) => (*number).into(),
+        Field::Str(text) => text.as_str().into(),
+        other => panic!("{other:?}"),
+    };
+    let rows = reader.get_row_iter(None).unwrap().map(Result::unwrap);
+    let row = |row: Row| row.get_column_iter().map(|(name, field)| (name.clone(), value(field))).collect();
+    rows.map(row).collect()
 }
 
 #[test]

@@ -30,7 +30,7 @@ pub fn write_page(
          |---|---|---|---|---|---|---|---|\n| {} | {} | {} | {} | {} | {} | {} | {} |\n",
         counts.headlines,
         counts.with_our_value,
-        counts.rows,
+        counts.row_count,
         counts.holds,
         counts.differs,
         counts.printed,

@@ -19,7 +19,7 @@ json_type! {
     #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
     pub struct ReproductionCounts {
         pub headlines: u64,
-        pub rows: u64,
+        pub row_count: u64,
         pub holds: u64,
         pub differs: u64,
         pub printed: u64,
@@ -118,7 +118,7 @@ pub fn count_rows(rows: &[ReproductionRow]) -> ReproductionCounts {
     let mut counts = ReproductionCounts::default();
     let (mut last, mut last_with_value) = (None, None);
     for row in rows {
-        counts.rows += 1;
+        counts.row_count += 1;
         match row.verdict {
             "holds" => counts.holds += 1,
             "differs" => counts.differs += 1,
@@ -161,7 +161,7 @@ mod tests {
             ])
         };
         let counts = count_rows(&rows(HeadlineWork::Rows(differs)));
-        assert_eq!((counts.rows, counts.differs, counts.findings, counts.with_our_value), (2, 2, 1, 1));
+        assert_eq!((counts.row_count, counts.differs, counts.findings, counts.with_our_value), (2, 2, 1, 1));
         let fails = |_: &HeadlineRun<'_>| Err(HeadlineStop::Failed("no such fabric".to_owned()));
         let failed = rows(HeadlineWork::Rows(fails));
         assert_eq!((count_rows(&failed).findings, failed[0].why.as_deref()), (1, Some("no such fabric")));

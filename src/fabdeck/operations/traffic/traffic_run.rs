@@ -10,8 +10,8 @@ use crate::operations::trace::path_trace::{TraceError, parse_endpoint};
 use fabdeck_fabric::{Faults, PathLanes, PortId, PortNum, Routes, ServiceLevel, ServiceLevels, Tables};
 use fabdeck_routing::{Engine, EngineRefusal, Problem, Request, RouteProgress};
 use fabdeck_simulator::traffic::{
-    Deadlock, EndCount, Flow, Latency, LevelSelection, NetworkSetup, PortCount, TrafficError, TrafficLoad,
-    TrafficPattern, TrafficRun, TrafficSettings,
+    Deadlock, EndCount, Flow, FlowCount, Latency, LevelSelection, NetworkSetup, PortCount, TrafficError,
+    TrafficLoad, TrafficPattern, TrafficRun, TrafficSettings,
 };
 
 /// Interval between samples of the rates and checks for a deadlock.
@@ -309,18 +309,18 @@ struct RateSampler<'a> {
     since_ns: u64,
     /// Packets that hosts and switches had received at that time.
     taken: [u64; 2],
-    /// How many flows are sampled, and their packets at that time.
-    flows: usize,
+    /// The listed flows that are sampled, by their ends, and their packets at that time.
+    flows: Vec<(PortId, PortId)>,
     delivered: Vec<u64>,
     samples: Vec<RateSample>,
 }
 
 impl<'a> RateSampler<'a> {
     fn new(run: &TrafficRun, asked: &TrafficOptions, look: &'a Snapshot) -> Self {
-        let listed = match &asked.pattern {
-            TrafficPattern::Flows(flows) => flows.len(),
-            TrafficPattern::Mixed(mixed) => mixed.beside.len(),
-            _ => 0,
+        let listed: &[Flow] = match &asked.pattern {
+            TrafficPattern::Flows(flows) => flows,
+            TrafficPattern::Mixed(mixed) => &mixed.beside,
+            _ => &[],
         };
         Self {
             look,
@@ -328,7 +328,7 @@ impl<'a> RateSampler<'a> {
             payload: asked.settings.payload,
             since_ns: run.now_ns(),
             taken: [0; 2],
-            flows: listed.min(asked.rows),
+            flows: listed.iter().take(asked.rows).map(|flow| (flow.from, flow.to)).collect(),
             delivered: Vec::new(),
             samples: Vec::new(),
         }
@@ -345,9 +345,11 @@ impl<'a> RateSampler<'a> {
         let taken = |hosts: bool| ends.iter().filter(|end| end.is_host == hosts).map(|end| end.taken).sum();
         let now: [u64; 2] = [taken(true), taken(false)];
         let [hosts_gbps, switches_gbps] = [0, 1].map(|at| rate(now[at] - self.taken[at]));
-        let counts = if self.flows == 0 { Vec::new() } else { run.flow_counts() };
+        let counts = if self.flows.is_empty() { Vec::new() } else { run.flow_counts() };
+        let is_listed = |flow: &&FlowCount| self.flows.contains(&(flow.from, flow.to));
+        let counts: Vec<&FlowCount> = counts.iter().filter(is_listed).collect();
         let before = self.delivered.iter().copied().chain(std::iter::repeat(0));
-        let flows = counts.iter().take(self.flows).zip(before).map(|(flow, before)| FlowRate {
+        let flows = counts.iter().zip(before).map(|(flow, before)| FlowRate {
             from: end_name(self.look, flow.from),
             to: end_name(self.look, flow.to),
             service_level: flow.level.value(),
@@ -356,7 +358,7 @@ impl<'a> RateSampler<'a> {
         let flows = flows.collect();
         self.samples.push(RateSample { at_ns: run.now_ns(), hosts_gbps, switches_gbps, flows });
         (self.since_ns, self.taken) = (run.now_ns(), now);
-        self.delivered = counts.iter().take(self.flows).map(|flow| flow.packets).collect();
+        self.delivered = counts.iter().map(|flow| flow.packets).collect();
     }
 }
 

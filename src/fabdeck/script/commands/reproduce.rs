@@ -115,9 +115,10 @@ fn run(context: &mut Context<'_, '_>, args: &ReproduceArgs) -> Result<Exit, Fail
     let answer = ReproductionAnswer { quick: args.quick, counts: SortedKeys(counts), left: left.clone() };
     context.write_rows_of(ViewId::Reproduction.id(), "papers", &REPRODUCTION.of(&rows), &query, answer)?;
     if !context.output.json {
-        let ReproductionCounts { headlines, rows, holds, differs, cannot_be_compared, findings, .. } = counts;
+        let ReproductionCounts { headlines, row_count, holds, differs, cannot_be_compared, findings, .. } =
+            counts;
         context.output.print_message(&format!(
-            "{rows} rows of {headlines} headlines: {holds} hold, {differs} differ, {cannot_be_compared} cannot be compared; \
+            "{row_count} rows of {headlines} headlines: {holds} hold, {differs} differ, {cannot_be_compared} cannot be compared; \
              {findings} that must hold do not"
         ));
     }

@@ -283,19 +283,19 @@ fn results(report: &TrafficReport) -> Vec<(&'static str, String)> {
         format!("{} {:.1} %, {} ticks", port.port, port.share * 100.0, digits_in_groups(port.ticks))
     });
     lines.extend(rows_under_title("waiting", "no port waits", waiting));
-    lines.extend(rows_under_title("over time", "", report.over_time.iter().map(rate_sample)));
+    lines.extend(rows_under_title("over time", "", report.over_time.iter().flat_map(rate_sample)));
     lines.extend(deadlock(report.deadlock.as_ref()));
     lines
 }
 
-fn rate_sample(sample: &RateSample) -> String {
+/// A line for all, and one for each listed flow.
+fn rate_sample(sample: &RateSample) -> impl Iterator<Item = String> {
     let RateSample { at_ns, hosts_gbps, switches_gbps, flows } = sample;
     let at = digits_in_groups(format_args!("{:.1}", *at_ns as f64 / 1000.0)).to_string();
     let switches =
         if *switches_gbps > 0.0 { format!(", switches {switches_gbps:.3}") } else { String::new() };
-    let flows: String =
-        flows.iter().map(|flow| format!(", {} to {} {:.3}", flow.from, flow.to, flow.gbps)).collect();
-    format!("until {at} us hosts receive {hosts_gbps:.3} Gb/s{switches}{flows}")
+    let all = format!("until {at} us hosts receive {hosts_gbps:.3} Gb/s{switches}");
+    std::iter::once(all).chain(flows.iter().map(|rate| format!("  {}", flow(rate))))
 }
 
 /// Rows under one title.
