@@ -52,6 +52,8 @@ fn parquet_rows(file: &Path) -> Vec<serde_json::Value> {
         Field::Null => serde_json::Value::Null,
         Field::Bool(flag) => (*flag).into(),
         Field::Long(number) => (*number).into(),
+        // JSON Lines have whole numbers without a point.
+        Field::Double(number) if number.fract() == 0.0 => (*number as i64).into(),
         Field::Double(number) => (*number).into(),
         Field::Str(text) => text.as_str().into(),
         other => panic!("{other:?}"),
