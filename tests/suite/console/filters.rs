@@ -46,6 +46,20 @@ fn a_filter_dims_the_rest_of_the_map() {
     assert!(shown(&driver).contains("no switch of 9 matches 'nonesuch'"), "{}", shown(&driver));
 }
 
+/// Each letter moves the cursor to what is left; a filter that in the end leaves nothing found nothing.
+#[test]
+fn esc_from_a_filter_without_a_row_goes_back_to_where_it_began() {
+    let mut driver = open_session("sim:demo");
+    driver.press("3");
+    let began = on(&driver);
+    driver.press("/ s p i n e");
+    assert_ne!(on(&driver), began);
+    driver.press("z z");
+    assert!(shown(&driver).contains("no row"), "{}", shown(&driver));
+    driver.press("enter esc");
+    assert_eq!(on(&driver), began);
+}
+
 #[test]
 fn esc_from_a_filter_keeps_the_place_found() {
     for (view, filter) in

@@ -21,8 +21,7 @@ use fabdeck_routing::RouteProgress;
 pub fn set_filter(state: &mut SessionState, text: String) {
     state.opening.take_if(|opening| opening.is_prepared);
     let names = bearer_names(state, &text);
-    let table = state.current_mut().0.table_mut();
-    (table.filter, table.names) = (text, names);
+    state.current_mut().0.table_mut().set_filter(text, names);
     select_rows(state, false);
 }
 

@@ -21,6 +21,9 @@ pub struct Table {
     /// Rows and columns of the listing, after filter and order.
     pub selection: Selection,
     pub cursor: usize,
+    /// The row of the cursor before there was a filter. A filter that in the end leaves no row moved the cursor while it was
+    /// typed, and gives it back.
+    before_filter: Option<usize>,
     /// The row of the cursor, while a filter leaves no row.
     pub place: Option<usize>,
     /// The elements of selected rows, to which actions apply; a filter may hide them.
@@ -68,13 +71,21 @@ impl Table {
         Some(format!("{id}:{}{then}", if *down { "desc" } else { "asc" }))
     }
 
+    /// Sets the filter and the names of the node whose GUID it asks for.
+    pub fn set_filter(&mut self, filter: String, names: Vec<String>) {
+        if self.filter.is_empty() || filter.is_empty() {
+            self.before_filter = self.row();
+        }
+        (self.filter, self.names) = (filter, names);
+    }
+
     /// Sets the visible rows, and the error if they are not the requested ones.
     pub fn set_selection(&mut self, selection: Selection, problem: Option<String>) {
         let here = self.row().or(self.place);
         (self.selection, self.problem) = (selection, problem);
         let again = here.and_then(|row| self.selection.rows.iter().position(|other| *other == row));
         self.cursor = again.unwrap_or(self.cursor);
-        self.place = here.filter(|_| self.selection.rows.is_empty());
+        self.place = self.before_filter.or(here).filter(|_| self.selection.rows.is_empty());
         self.clamp();
     }
 
