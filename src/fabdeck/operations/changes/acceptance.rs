@@ -19,7 +19,7 @@ pub const FINDING_NAMES: &[&str] = &["cut-off", "unreachable", "loop", "cycle", 
 /// The risks that the operator acknowledged when a change was begun, in words.
 pub fn acknowledged_words(names: &[String]) -> String {
     let words = |name: &String| match name.as_str() {
-        "cut-off" => "hosts are cut off".to_owned(),
+        "cut-off" => "ends that answer now are cut off".to_owned(),
         "unreachable" => "pairs without a path".to_owned(),
         "loop" => "packets can run in a loop".to_owned(),
         "cycle" => "deadlock possible with the new routes".to_owned(),

@@ -146,9 +146,11 @@ impl<'s> LineMap<'s> {
 
     fn draw(&self, canvas: &mut Canvas<'_>, area: Rect) {
         let mut dots = DotGrid::new(area.width, area.height, CellSharing::OneLine);
+        // In ASCII idle cables would hide the others; where all are idle they are the map.
+        let has_busy = self.structure.cables.iter().any(|cable| !self.cable_style(cable).idle);
         for (cable, place) in self.structure.cables.iter().zip(&self.layout.cables) {
             let style = self.cable_style(cable);
-            if style.idle && !canvas.signs.braille {
+            if style.idle && !canvas.signs.braille && has_busy {
                 continue;
             }
             dots.begin_line(cable.link.0);

@@ -194,12 +194,13 @@ impl Default for EngineList {
 }
 
 /// The rank of an engine that is done: its verdict, then whether its routes can be pushed live, then the paths over its
-/// busiest channel. The verdict counts lost pairs.
-fn rank(known: &Model, engine: &Engine) -> (EngineVerdict, u8, u64) {
+/// busiest channel, then the pairs that it moves. The verdict counts lost pairs.
+fn rank(known: &Model, engine: &Engine) -> (EngineVerdict, u8, u64, u64) {
     let live = live_rank(known, engine);
     let busiest =
         known.proposal(engine).map_or(u64::MAX, |proposal| proposal.report.edge_forwarding_index.max);
-    (EngineVerdict::of(known, engine), live, busiest)
+    let moved = known.proposal(engine).map_or(u64::MAX, |proposal| proposal.difference.moved_pairs);
+    (EngineVerdict::of(known, engine), live, busiest, moved)
 }
 
 /// The engine whose routes are the safe thing to do next, and the pairs that they move: certified without any finding, safe
